@@ -2,7 +2,9 @@
 
 import os
 import random
+import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +14,7 @@ from biem.errors import InvalidInput, NotFound
 from biem.layers.mirror.merge import same_text
 from biem.layers.mirror.read import read
 
+_MARK = b"\xef\xbb\xbf"
 _FEW = 12
 """Files that one change of Git reaches, at most."""
 
@@ -19,7 +22,7 @@ _FEW = 12
 class MirrorEdits:
     """A person at the files and a program at the memories. A person only adds lines, each with a word of its own.
 
-    `typed` has these words while they stand in files: none of them may be lost.
+    `typed` has these words while they stand in files: none of them may be lost. `faults` has what was seen on the way.
     """
 
     def __init__(self, memory: biem.Memory, root: Path, seed: int) -> None:
@@ -28,11 +31,15 @@ class MirrorEdits:
         self._chance = random.Random(seed)
         self._number = 0
         self.typed: set[str] = set()
+        self.faults: list[str] = []
         git(root, "init")
 
     def step(self) -> None:
         """One change."""
-        steps = (self._edit, self._edit, self._save, self._add, self._delete, self._move, self._revert, self._checkout)
+        editor = (self._edit, self._save, self._save_with_backup, self._save_in_parts, self._convert, self._add)
+        folder = (self._delete, self._move, self._rename_case, self._set_time, self._move_root)
+        history = (self._revert, self._checkout, self._cut_checkout, self._stash)
+        steps = (*editor, *editor, *folder, *history)
         programs = (self._revise, self._revise, self._remember, self._archive)
         with suppress(FileNotFoundError, NotFound, InvalidInput):  # the other side was faster
             self._chance.choice((*steps, *programs))()
@@ -59,6 +66,38 @@ class MirrorEdits:
         other.replace(file)
         self.typed.add(word)
 
+    def _save_with_backup(self) -> None:
+        """The old file renamed to a backup, a new one written in its place: for a moment there is none."""
+        file, word = self._file(), self._word("typed")
+        data = file.read_bytes()
+        backup = file.with_name(f"{file.name}~")
+        file.rename(backup)
+        self._pause()
+        file.write_bytes(data + f"{word} by hand\n".encode())
+        backup.unlink()
+        self.typed.add(word)
+
+    def _save_in_parts(self) -> None:
+        """In place from its beginning: for a moment the file is empty, then half of it is there."""
+        file, word = self._file(), self._word("typed")
+        data = file.read_bytes() + f"{word} by hand\n".encode()
+        with file.open("r+b", buffering=0) as stream:
+            stream.truncate()
+            self._pause()
+            stream.write(data[: len(data) // 2])
+            self._pause()
+            stream.write(data[len(data) // 2 :])
+        self.typed.add(word)
+
+    def _convert(self) -> None:
+        """The line breaks of Windows, or back, and a byte order mark or none."""
+        file = self._file()
+        data = file.read_bytes()
+        if self._chance.random() < 0.3:
+            data = data.removeprefix(_MARK) if data.startswith(_MARK) else _MARK + data
+        plain = data.replace(b"\r\n", b"\n")
+        file.write_bytes(plain if plain != data else plain.replace(b"\n", b"\r\n"))
+
     def _add(self) -> None:
         word = self._word("typed")
         file = self._root / self._chance.choice(("core", "long_term/knowledge", "own")) / f"{word}.md"
@@ -77,6 +116,32 @@ class MirrorEdits:
         target.parent.mkdir(parents=True, exist_ok=True)
         if not target.exists():
             file.rename(target)
+
+    def _rename_case(self) -> None:
+        """Another name that is the same where systems do not tell case."""
+        file = self._file()
+        file.rename(file.with_name(f"{file.stem.swapcase()}.md"))
+
+    def _set_time(self) -> None:
+        """A line, and a time far away, as after a restore from a backup or a jump of the clock."""
+        file, word = self._file(), self._word("typed")
+        with file.open("a", encoding="utf-8") as stream:
+            stream.write(f"{word} by hand\n")
+        at = self._chance.choice((0, 1_000_000_000, 4_000_000_000)) + self._number
+        os.utime(file, (at, at))
+        self.typed.add(word)
+
+    def _move_root(self) -> None:
+        """The whole folder elsewhere, and back."""
+        elsewhere = self._root.with_name(f"{self._root.name} elsewhere")
+        self._root.rename(elsewhere)
+        self._pause()
+        if self._root.exists():
+            self.faults.append("a folder was made anew while it was moved away")
+            for made in self._root.rglob("*"):
+                self.faults.append(f"made anew: {made.relative_to(self._root)}")
+            shutil.rmtree(self._root)
+        elsewhere.rename(self._root)
 
     def _revert(self) -> None:
         """A commit, or some files as they were in the last one."""
@@ -98,6 +163,33 @@ class MirrorEdits:
         before = self._said()
         git(self._root, "checkout", "-q", "-B", f"side{self._chance.randrange(3)}", self._chance.choice(past))
         self._drop(before - self._said())
+
+    def _cut_checkout(self) -> None:
+        """A checkout that is killed, and made whole by another one."""
+        git(self._root, "add", "-A")
+        git(self._root, "commit", "-qm", "x", "--allow-empty")
+        past = git(self._root, "rev-list", "--max-count=5", "HEAD").split()
+        before = self._said()
+        with suppress(subprocess.TimeoutExpired):
+            git(self._root, "checkout", "-q", self._chance.choice(past), within_s=self._chance.uniform(0.001, 0.03))
+        self._pause()
+        (self._root / ".git" / "index.lock").unlink(missing_ok=True)
+        git(self._root, "checkout", "-q", "-f", "-B", "cut", self._chance.choice(past))
+        self._drop(before - self._said())
+
+    def _stash(self) -> None:
+        """Changes put away and taken back; where that cannot be, as somebody else changed them, they are given up."""
+        before = self._said()
+        git(self._root, "stash", "--include-untracked", "-q")
+        self._pause()
+        git(self._root, "stash", "pop", "-q")
+        if git(self._root, "stash", "list"):
+            git(self._root, "checkout", "-q", "-f", "HEAD")
+            git(self._root, "stash", "drop", "-q")
+        self._drop(before - self._said())
+
+    def _pause(self) -> None:
+        time.sleep(self._chance.choice((0.0, 0.005, 0.05, 0.5)))
 
     def _said(self) -> set[str]:
         """The words that stand in files now."""
@@ -139,8 +231,8 @@ def files(root: Path) -> list[Path]:
     return sorted(found)
 
 
-def git(folder: Path, *words: str) -> str:
-    """The answer of Git, without settings of a user."""
+def git(folder: Path, *words: str, within_s: float | None = None) -> str:
+    """The answer of Git, without settings of a user; it is killed after `within_s`."""
     plain = [
         "git",
         "-c",
@@ -155,7 +247,7 @@ def git(folder: Path, *words: str) -> str:
         str(folder),
     ]
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1"}
-    done = subprocess.run([*plain, *words], check=False, capture_output=True, env=environment)
+    done = subprocess.run([*plain, *words], check=False, capture_output=True, env=environment, timeout=within_s)
     return done.stdout.decode()
 
 

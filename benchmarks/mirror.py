@@ -12,6 +12,7 @@ that was typed must stand in a memory or in its revisions.
 
 import argparse
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,8 @@ _COLUMNS = ("what", "files", "s", "cpu_s", "read", "written", "revised", "git")
 _CHAOS = ("rounds", "changes", "kills", "files", "differences")
 _BIEM = str(Path(sys.executable).with_name("biem"))
 _LONGEST_S = 6.0
+_FREEZES = 0.05
+"""How often a process is stopped while a change is made, and goes on afterwards."""
 _MOST_SYNCS = 20
 """After the chaos: far more than it takes until nothing changes."""
 
@@ -107,13 +110,18 @@ def chaos(memory: biem.Memory, root: Path, home: Path, *, minutes: float, seed: 
     begun = changes = kills = 0
     while time.monotonic() < deadline:
         begun += 1
-        running = [started(home) for _ in range(dice.choice((1, 1, 2)))]
+        running = [started(home, root, dice) for _ in range(dice.choice((1, 1, 2)))]
         until = time.monotonic() + dice.uniform(0.5, _LONGEST_S)
         while time.monotonic() < until and any(each.poll() is None for each in running):
+            frozen = dice.choice(running) if dice.random() < _FREEZES else None
+            if frozen:
+                frozen.send_signal(signal.SIGSTOP)
             edits.step()
+            if frozen:
+                frozen.send_signal(signal.SIGCONT)
             changes += 1
         for process in running:
-            if process.poll() is None and dice.random() < 0.7:
+            if process.poll() is None and ("watch" in process.args or dice.random() < 0.7):
                 process.kill()
                 kills += 1
             process.wait()
@@ -124,7 +132,9 @@ def chaos(memory: biem.Memory, root: Path, home: Path, *, minutes: float, seed: 
     else:
         print("each sync changes something again", file=sys.stderr)
     again = sum(report.altered for report in memory.mirror.sync(accept_deletions=True))
-    found = [*differences(memory, root, edits.typed), *(["a sync changes what the one before left"] if again else [])]
+    found = [*edits.faults, *differences(memory, root, edits.typed)]
+    if again:
+        found.append("a sync changes what the one before left")
     for each in found[:20]:
         print(each, file=sys.stderr)
     return {
@@ -136,9 +146,11 @@ def chaos(memory: biem.Memory, root: Path, home: Path, *, minutes: float, seed: 
     }
 
 
-def started(home: Path) -> "subprocess.Popen[bytes]":
+def started(home: Path, root: Path, dice: random.Random) -> "subprocess.Popen[bytes]":
     """A process that syncs."""
-    command = [_BIEM, "--home", str(home), "--tenant", "chaos", "--user", "one", "mirror", "sync", "--accept-deletions"]
+    sync = ["sync", "--accept-deletions"]
+    what = dice.choice((sync, sync, sync, [*sync, "--full"], ["watch"], ["adopt", str(root)]))
+    command = [_BIEM, "--home", str(home), "--tenant", "chaos", "--user", "one", "mirror", *what]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 

@@ -13,6 +13,7 @@ import time
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from itertools import zip_longest
 from pathlib import Path
 
 import psycopg
@@ -21,9 +22,12 @@ import biem
 from benchmarks import _report
 from benchmarks._options import positive
 from benchmarks._vault_edits import VaultEdits
+from biem.adapters.files.tree import FolderFiles
 from biem.bootstrap import Servers, servers
 from biem.config import load_settings
+from biem.domain.notes.library import NotePage
 from biem.domain.policies.jobs import SleepPolicy
+from biem.errors import NotFound
 from biem.ports.notes.index import ANY_NOTE
 
 _BIEM = str(Path(sys.executable).with_name("biem"))
@@ -115,17 +119,19 @@ def settle(memory: biem.Memory, where: Servers) -> None:
 
 def differences(memory: biem.Memory, fresh: biem.Memory, root: Path) -> Iterator[str]:
     """What two scopes know differently of one folder, and rows of the index that are no chunk's."""
-    paths = sorted(file.relative_to(root).as_posix() for file in root.rglob("*.md"))
+    walk = FolderFiles().walk(str(root))
+    paths = [file.path for file in walk.files]
+    kept = [sum(each.notes.stats()[0].files.values()) for each in (memory, fresh)]
+    if kept[0] != kept[1]:
+        yield f"{kept[0]} files are known, and {kept[1]} to a fresh index"
     for path in paths:
-        old, new = (each.notes.get(path) for each in (memory, fresh))
-        if (old.note.title, old.note.tags) != (new.note.title, new.note.tags):
-            yield f"{path}: another title or other tags"
-        ours, theirs = (
-            [(each.place, each.lines, each.headings, each.body, each.tags) for each in page.chunks]
-            for page in (old, new)
-        )
-        if ours != theirs:
-            yield f"{path}: other chunks"
+        old, new = (_page(each, path) for each in (memory, fresh))
+        if old is None or new is None:
+            if old is not new:
+                yield f"{path}: known to one of them only"
+            continue
+        ours, theirs = (_told(page) for page in (old, new))
+        yield from (f"{path}: {one} and {other}" for one, other in zip_longest(ours, theirs) if one != other)
     counts = [{tag.shown.casefold(): tag.uses for tag in each.notes.tags(limit=10_000)} for each in (memory, fresh)]
     yield from (
         f"tag {name}: {counts[0].get(name)} and {uses} chunks"
@@ -135,9 +141,28 @@ def differences(memory: biem.Memory, fresh: biem.Memory, root: Path) -> Iterator
     vector = memory._system.notes.embedder.embed(["anything"], "query")[0]
     for each in (memory, fresh):
         rows = set(each._system.notes.index.dense([each.bound_to], vector, _MOST_ROWS, ANY_NOTE))
-        chunks = {chunk.id for path in paths for chunk in each.notes.get(path).chunks}
+        pages = [page for path in paths if (page := _page(each, path)) is not None]
+        chunks = {chunk.id for page in pages for chunk in page.chunks}
         yield from (f"row {key} without a chunk" for key in rows - chunks)
         yield from (f"chunk {key} without a row" for key in chunks - rows)
+
+
+def _told(page: NotePage) -> list[tuple[object, ...]]:
+    """All that is known of a note and its chunks. A tag is shown as the scope wrote it first: its case may differ."""
+    chunks = [(each.place, each.lines, *map(_folded, (each.headings, each.tags)), each.body) for each in page.chunks]
+    return [(page.note.title, page.note.at, _folded(page.note.tags)), *chunks]
+
+
+def _folded(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name.casefold() for name in names)
+
+
+def _page(memory: biem.Memory, path: str) -> NotePage | None:
+    """A note with its chunks; None where the file was skipped."""
+    try:
+        return memory.notes.get(path)
+    except NotFound:
+        return None
 
 
 if __name__ == "__main__":

@@ -1,19 +1,23 @@
 """Is a message of a session lost, doubled or summarised twice when processes are killed?
 
-One process appends `--messages` messages to one session, each under a ref, and notes what was acknowledged; another one
-trims the session again and again. One or the other is killed after 0.2 to `--longest` seconds of work, and a new one
-goes on. At the end every message must be there once, in order, with the memory that was acknowledged; and the
-summaries, without a model, must tell of slices that follow one another without a gap, up to where the window begins.
+Two processes append `--messages` messages to one session, each under a ref, and note what was acknowledged; a third one
+trims the session again and again, a fourth one closes and resumes it. One of them is killed after 0.2 to `--longest`
+seconds of work, and a new one goes on; or it is stopped for so long, and then goes on itself. At the end every message
+must be there once, those of each process in order, with the memory that was acknowledged; and the summaries, without a
+model, must tell of slices that follow one another without a gap, up to where the window begins.
 """
 
 import argparse
 import multiprocessing
+import os
 import random
+import signal
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -26,13 +30,29 @@ from biem.bootstrap import servers
 from biem.config import Settings
 from biem.domain.policies.context import SessionPolicy
 from biem.domain.scope import Scope
+from biem.errors import InvalidInput
 
-_COLUMNS = ("messages", "kills", "slices", "lost", "doubled", "out_of_order", "unlike_acknowledged", "gaps", "s")
+_COLUMNS = (
+    "messages",
+    "kills",
+    "stops",
+    "slices",
+    "lost",
+    "doubled",
+    "out_of_order",
+    "unlike_acknowledged",
+    "gaps",
+    "s",
+)
 _TOKENS = 25
 _SMALL = SessionPolicy(max_tokens=4_000, protected_rounds=2)
 _SCOPE = Scope("chaos", "talker")
 _NAME = "loop"
 _STUCK_S = 600.0
+_WRITERS = 2
+_STOPPED = 0.3
+"""How often a process is stopped for a while instead of killed."""
+_OPEN_S = 0.2
 
 
 def text(number: int) -> str:
@@ -40,24 +60,35 @@ def text(number: int) -> str:
     return f"On step {number} of the walk we met farmer {number * 37 % 991} near lake {number * 7919 % 9973}."
 
 
-def appending(home: str, note: str, messages: int) -> None:
-    """In a process: go on until there are so many messages."""
-    with connected(home) as memory, Path(note).open("a", encoding="utf-8") as told:
-        chat = memory.sessions.open(_NAME)
-        for number in range(chat.messages, messages):
-            role = "assistant" if number % 2 else "user"
-            done = memory.sessions.append(chat.id, role, text(number), ref=f"r{number}", tokens=_TOKENS)
+def appending(home: str, note: Path, chat: str, messages: int, first: int) -> None:
+    """In a process: append every second message from what is noted on."""
+    noted = len(note.read_bytes().splitlines())
+    with connected(home) as memory, note.open("a", encoding="utf-8") as told:
+        for number in range(first + _WRITERS * max(0, noted - 1), messages, _WRITERS):
+            role = "assistant" if number // _WRITERS % 2 else "user"
+            done = None
+            while done is None:
+                with suppress(InvalidInput):  # closed, until it is resumed
+                    done = memory.sessions.append(chat, role, text(number), ref=f"r{number}", tokens=_TOKENS)
             told.write(f"{number} {done.memory_id}\n")
             told.flush()
 
 
-def trimming(home: str, note: str, messages: int) -> None:  # noqa: ARG001  both are started alike
+def trimming(home: str, note: Path, chat: str, messages: int, first: int) -> None:  # noqa: ARG001  all start alike
     """In a process: trim without end."""
     with connected(home) as memory:
-        chat = memory.sessions.open(_NAME)
         while True:
-            if not memory.sessions.trim(chat.id):
+            if not memory.sessions.trim(chat):
                 time.sleep(0.02)
+
+
+def closing(home: str, note: Path, chat: str, messages: int, first: int) -> None:  # noqa: ARG001
+    """In a process: close the session and resume it, without end."""
+    with connected(home) as memory:
+        while True:
+            memory.sessions.close(chat)
+            memory.sessions.resume(chat)
+            time.sleep(_OPEN_S)
 
 
 def connected(home: str) -> biem.Memory:
@@ -66,47 +97,69 @@ def connected(home: str) -> biem.Memory:
     return biem.connect(settings, scope=_SCOPE, embedder=SyntheticEmbedder())
 
 
-def killed(home: str, note: str, messages: int, chance: random.Random, longest_s: float) -> int:
-    """Start, kill and replace both processes until all is said; returns the number of kills."""
+def killed(
+    home: str, notes: Path, chat: str, messages: int, chance: random.Random, longest_s: float
+) -> tuple[int, int]:
+    """Start, kill, stop and replace the processes until all is said; returns the numbers of kills and of stops."""
     context = multiprocessing.get_context("spawn")
-    works = {"append": appending, "trim": trimming}
+    works = {f"append {number}": appending for number in range(_WRITERS)} | {"trim": trimming, "close": closing}
 
     def started(name: str) -> BaseProcess:
-        process = context.Process(target=works[name], args=(home, note, messages), daemon=True)
+        first = int(name.split()[-1]) if works[name] is appending else 0
+        given = (home, noted_by(notes, first), chat, messages, first)
+        process = context.Process(target=works[name], args=given, daemon=True)
         process.start()
         return process
 
+    def said() -> int:
+        return sum(len(noted_by(notes, number).read_bytes().splitlines()) for number in range(_WRITERS))
+
+    def unfinished() -> list[str]:
+        return [name for name in running if works[name] is appending and running[name].exitcode != 0]
+
     running = {name: started(name) for name in works}
-    kills, before, deadline = 0, -1, time.monotonic() + _STUCK_S
-    while running["append"].exitcode != 0:
-        said = len(Path(note).read_bytes().splitlines())
-        if said != before:  # it works: what is killed while it starts proves nothing
+    kills, stops, before, deadline = 0, 0, -1, time.monotonic() + _STUCK_S
+    while unfinished():
+        if (now := said()) != before:  # it works: what is killed while it starts proves nothing
             time.sleep(chance.uniform(0.2, longest_s))
             name = chance.choice(list(works))
-            if running["append"].exitcode is None:
-                running[name].kill()
-                running[name].join()
+            process = running[name]
+            if process.exitcode is None and chance.random() < _STOPPED:
+                os.kill(process.pid or 0, signal.SIGSTOP)
+                time.sleep(chance.uniform(0.2, longest_s))
+                os.kill(process.pid or 0, signal.SIGCONT)
+                stops += 1
+            elif process.exitcode is None:
+                process.kill()
+                process.join()
                 running[name] = started(name)
                 kills += 1
-            before, deadline = said, time.monotonic() + _STUCK_S
-        elif running["append"].exitcode is not None or time.monotonic() > deadline:
-            raise SystemExit(f"appending ended with {running['append'].exitcode} after {said} acknowledged messages")
+            before, deadline = now, time.monotonic() + _STUCK_S
+        elif time.monotonic() > deadline or any(running[name].exitcode for name in unfinished()):
+            raise SystemExit(f"appending ended after {now} acknowledged messages")
         time.sleep(0.05)
-    running["trim"].kill()
-    running["trim"].join()
-    return kills
+    for name in ("trim", "close"):
+        running[name].kill()
+        running[name].join()
+    return kills, stops
 
 
-def judged(memory: biem.Memory, note: Path, messages: int) -> dict[str, int]:
+def noted_by(notes: Path, number: int) -> Path:
+    """The file of what one process had acknowledged."""
+    return notes / f"acknowledged {number}"
+
+
+def judged(memory: biem.Memory, notes: Path, key: str, messages: int) -> dict[str, int]:
     """What is not as it must be."""
-    chat = memory.sessions.open(_NAME)
-    memory.sessions.trim(chat.id)
-    chat = memory.sessions.get(chat.id)
+    memory.sessions.resume(key)
+    memory.sessions.trim(key)
+    chat = memory.sessions.get(key)
     said = memory.sessions.messages(chat.id)
     contents = Counter(one.content for one in said)
     expected = [text(number) for number in range(messages)]
     stored = {one.content: one.memory_id for one in said}
-    lines = [line.split() for line in note.read_text(encoding="utf-8").splitlines() if line.count(" ") == 1]
+    files = [noted_by(notes, number).read_text(encoding="utf-8") for number in range(_WRITERS)]
+    lines = [line.split() for line in "".join(files).splitlines() if line.count(" ") == 1]
     acknowledged = {text(int(number)): key for number, key in lines}
     memories = Counter[str]()
     slices: list[tuple[int, int]] = []
@@ -127,7 +180,10 @@ def judged(memory: biem.Memory, note: Path, messages: int) -> dict[str, int]:
         "slices": len(slices),
         "lost": sum(contents[one] == 0 for one in expected) + sum(memories[one] == 0 for one in expected),
         "doubled": sum(count > 1 for count in (*contents.values(), *memories.values())),
-        "out_of_order": int([one.content for one in said] != expected),
+        "out_of_order": sum(
+            [one.content for one in said if one.content in own] != list(own)
+            for own in (dict.fromkeys(expected[number::_WRITERS]) for number in range(_WRITERS))
+        ),
         "unlike_acknowledged": sum(stored.get(one) != key for one, key in acknowledged.items()),
         "gaps": sum(end != start for end, start in zip(ends, starts, strict=True)),
     }
@@ -142,15 +198,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the row there, too")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="biem-bench-", ignore_cleanup_errors=True) as folder:
-        home, note = str(Path(folder) / "home"), Path(folder) / "acknowledged"
-        note.touch()
+        home, notes = str(Path(folder) / "home"), Path(folder)
+        for number in range(_WRITERS):
+            noted_by(notes, number).touch()
         began = time.monotonic()
         with servers(Settings(home=Path(home), queue="none")), connected(home) as memory:
-            memory.sessions.open(_NAME)
-            kills = killed(home, str(note), options.messages, random.Random(options.seed), options.longest)
+            chat = memory.sessions.open(_NAME).id
+            chance = random.Random(options.seed)
+            kills, stops = killed(home, notes, chat, options.messages, chance, options.longest)
             took = round(time.monotonic() - began)
-            row: dict[str, Any] = {"messages": options.messages, "kills": kills, "s": took}
-            row |= judged(memory, note, options.messages)
+            row: dict[str, Any] = {"messages": options.messages, "kills": kills, "stops": stops, "s": took}
+            row |= judged(memory, notes, chat, options.messages)
     _report.print_table("Sessions while processes are killed", _COLUMNS, [row])
     if options.json:
         line = _report.command("benchmarks.session_kills", sys.argv[1:] if arguments is None else arguments)

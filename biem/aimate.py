@@ -31,11 +31,11 @@ from biem.domain.observing.unit import Unit
 from biem.domain.sessions.built import BuiltContext, ContextWarning
 from biem.domain.sessions.session import Appended, ChatSession
 from biem.errors import BiemError, ConfigError, InvalidInput, NotFound
+from biem.layers.aimate_view import MemoryView, memory_view
 from biem.layers.maintain import Maintenance
 from biem.layers.sessions import Sessions
 from biem.layers.shelf import LayerShelf
 from biem.layers.stats import LayerStats
-from biem.layers.view import MemoryView, memory_view
 from biem.memory import Memory
 from biem.ports import Clock, Embedder
 from biem.ports.layers.sessions import LayerCount

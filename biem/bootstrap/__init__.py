@@ -182,7 +182,7 @@ def _follow(system: "System", settings: Settings, clock: Clock | None) -> None:
 
 def _survive_forks(system: "System", build: "Callable[[], System]", begin: "Callable[[System], None]") -> None:
     """Reopen the graph in a forked child at its first use there."""
-    from biem.bootstrap.forking import survive_forks
+    from biem.bootstrap.reopen_after_fork import survive_forks
 
     survive_forks(system, build, begin)
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biem import errors
+from biem.cli.invocation import of
 from biem.cli.output import Interrupted, Output, plain
 from biem.cli.removing import unarchive
-from biem.cli.session import of
 from biem.domain.node import id_part, parse_id
 from biem.errors import BiemError, InvalidInput
 from biem.telemetry import Span
@@ -31,8 +31,8 @@ def diagnose(
     """Check every store for faults and show how to repair each; exit code 10 while any remains."""
     from biem.bootstrap import admin
 
-    session = of(context)
-    out = session.out
+    invocation = of(context)
+    out = invocation.out
     at = after
     if after:
         parse_id(after)
@@ -44,7 +44,9 @@ def diagnose(
                 at = last
                 ticker.update(count, count)
 
-            found: Diagnosis = admin.diagnose(session.settings(), fix=fix, full=full, after=after, on_progress=looked)
+            found: Diagnosis = admin.diagnose(
+                invocation.settings(), fix=fix, full=full, after=after, on_progress=looked
+            )
     except KeyboardInterrupt:
         if not full or not at:
             raise
@@ -89,9 +91,9 @@ def perf(
     """
     from biem.bootstrap import admin
 
-    session = of(context)
-    out = session.out
-    settings = session.settings()
+    invocation = of(context)
+    out = invocation.out
+    settings = invocation.settings()
     table: list[StageTime]
     if recorded:
         table = admin.perf_recorded(settings, recorded)
@@ -137,11 +139,11 @@ def restore(
         of(context).out.note("`biem restore ID` is now `biem unarchive ID`; this spelling will go")
         unarchive(context, target)
         return
-    session = of(context)
-    out = session.out
+    invocation = of(context)
+    out = invocation.out
     with out.progress("restore") as ticker:
         done = admin.restore_backup(
-            session.settings(), Path(target), replace=replace, on_progress=lambda rows: ticker.update(rows, rows)
+            invocation.settings(), Path(target), replace=replace, on_progress=lambda rows: ticker.update(rows, rows)
         )
     out.result(done, lambda: out.line(f"{done['memories']} memories are back, {done['indexed']} of them indexed"))
 
@@ -161,9 +163,9 @@ def reembed(
     """
     from biem.bootstrap import admin
 
-    session = of(context)
-    out = session.out
-    settings = session.settings()
+    invocation = of(context)
+    out = invocation.out
+    settings = invocation.settings()
     wished = {name: value for name, value in (("provider", provider), ("model", model), ("url", url)) if value}
     chosen = type(settings.embedder)(**(settings.embedder.model_dump() | wished))  # validated like the environment
     settings = settings.model_copy(update={"embedder": chosen})
@@ -236,7 +238,7 @@ def migrate(context: typer.Context) -> None:
     """Migrate the database schema to this version."""
     from biem.bootstrap import migrate as migrate_schema
 
-    session = of(context)
-    names: list[str] = migrate_schema(session.settings())
-    out = session.out
+    invocation = of(context)
+    names: list[str] = migrate_schema(invocation.settings())
+    out = invocation.out
     out.result({"applied": names}, lambda: out.line("\n".join(names) or "nothing to do: the schema is current"))

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from biem.cli.commands import COMMANDS, GROUPS, resolved
+from biem.cli.invocation import Invocation, of
 from biem.cli.output import INTERRUPTED, Output
-from biem.cli.session import Session, of
 
 if TYPE_CHECKING:
     from biem.ports import Embedder
@@ -74,7 +74,7 @@ def options(
     logging.getLogger("biem").setLevel(logging.INFO if verbose else logging.WARNING)
     logging.getLogger("psycopg").setLevel(logging.ERROR)  # it warns of errors that we raise with an explanation
     out = Output(as_json, verbose)
-    context.obj = Session(out, env_file, home, tenant, user, project, embedder=context.obj)
+    context.obj = Invocation(out, env_file, home, tenant, user, project, embedder=context.obj)
 
 
 def application(command: str = "") -> typer.Typer:

@@ -50,7 +50,7 @@ COMMANDS: dict[str, str] = {
     "web": "server.web:web",
     "backup": "admin:backup",
     "reembed": "admin:reembed",
-    "memory": "chats:commanded",
+    "memory": "sessions:commanded",
     "demo": "demo:demo",
     "version": "app:version",
 }
@@ -58,7 +58,7 @@ GROUPS: dict[str, str] = {
     "notes": "notes:app",
     "mirror": "files.mirror:app",
     "project": "files.projects:app",
-    "session": "chats:app",
+    "session": "sessions:app",
     "keys": "server.keys:app",
     "local": "local:app",
 }

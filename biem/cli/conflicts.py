@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from biem.cli.arguments import Id, Limit
+from biem.cli.invocation import NO_WORKER, of
 from biem.cli.output import SHOWN_CHARS, Output, shown_time, shown_value
-from biem.cli.session import NO_WORKER, of
 from biem.domain.conflict import RESOLUTIONS, STATUSES, Conflict
 from biem.domain.node import id_part
 from biem.domain.text import one_line
@@ -22,12 +22,12 @@ def conflicts(
     limit: Limit = 100,
 ) -> None:
     """List pairs of memories that contradict, update or repeat each other, newest first."""
-    session = of(context)
-    out = session.out
+    invocation = of(context)
+    out = invocation.out
     if status not in (*STATUSES, _ANY):
         raise InvalidInput(f"--status {status!r} is unknown; choose one of {', '.join(STATUSES)}, {_ANY}")
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         found = memory.conflicts(status=None if status == _ANY else status, limit=limit)
     headers = ("id", "kind", "sure", "state", "older", "newer")
     out.result(
@@ -43,24 +43,24 @@ def resolve(
     resolution: Annotated[str, typer.Argument(help=f"One of {', '.join(RESOLUTIONS)}, {_IGNORE}.")],
 ) -> None:
     """Resolve a conflict; undo reverts it."""
-    session = of(context)
+    invocation = of(context)
     id_part(conflict_id)
     if resolution not in (*RESOLUTIONS, _IGNORE):
         raise InvalidInput(f"resolution {resolution!r} is unknown; choose one of {', '.join(RESOLUTIONS)}, {_IGNORE}")
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         conflict = memory.resolve(memory.whole_id(conflict_id, of="conflict"), resolution)
-    session.out.result(conflict, lambda: _show_conflict(session.out, conflict))
+    invocation.out.result(conflict, lambda: _show_conflict(invocation.out, conflict))
 
 
 def undo(context: typer.Context, conflict_id: Id) -> None:
     """Revert the resolution of a conflict: both memories are as before."""
-    session = of(context)
+    invocation = of(context)
     id_part(conflict_id)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         conflict = memory.undo(memory.whole_id(conflict_id, of="conflict"))
-    session.out.result(conflict, lambda: _show_conflict(session.out, conflict))
+    invocation.out.result(conflict, lambda: _show_conflict(invocation.out, conflict))
 
 
 def _state(conflict: Conflict) -> str:

@@ -22,8 +22,8 @@ from rich.text import Text
 
 import biem
 from biem.cli.demo_life import DemoLife, live, show
+from biem.cli.invocation import of
 from biem.cli.output import Output, percentile, plain
-from biem.cli.session import of
 from biem.domain.node import Hits
 from biem.domain.scope import Scope
 from biem.importers.record import Record
@@ -103,16 +103,16 @@ class Story:
 
 def demo(context: typer.Context) -> None:
     """Run a demo: a bilingual dialogue of six weeks, seven questions with their evidence, and the background jobs."""
-    session = of(context)
+    invocation = of(context)
     messages = [message for message in TranscriptReader(str(DIALOGUE)).read() if isinstance(message, Record)]
-    settings = session.settings().model_copy(update=dict.fromkeys(_NO_SERVERS))
-    if session.home is not None:
-        _play(session.out, settings, messages)
+    settings = invocation.settings().model_copy(update=dict.fromkeys(_NO_SERVERS))
+    if invocation.home is not None:
+        _play(invocation.out, settings, messages)
         return
     with tempfile.TemporaryDirectory(prefix="biem-demo-", ignore_cleanup_errors=True) as home:
         settings = settings.model_copy(update={"home": Path(home)})
         try:
-            _play(session.out, settings, messages)
+            _play(invocation.out, settings, messages)
         finally:
             from biem.bootstrap import local_down
 

@@ -2,7 +2,7 @@
 
 import typer
 
-from biem.cli.session import of
+from biem.cli.invocation import of
 from biem.errors import SchemaOutdated, StoreUnavailable
 
 
@@ -14,9 +14,9 @@ def health(context: typer.Context) -> None:
     """
     from biem.bootstrap import health as servers
 
-    session = of(context)
-    out = session.out
-    found = servers.health(session.settings())
+    invocation = of(context)
+    out = invocation.out
+    found = servers.health(invocation.settings())
     document = {
         "ready": found.ready,
         "degraded": found.degraded,

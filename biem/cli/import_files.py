@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from biem.cli.invocation import NO_WORKER, of
 from biem.cli.output import Interrupted, Output, Ticker
-from biem.cli.session import NO_WORKER, of
 from biem.cli.transfer import begins_as_export, take_back
 from biem.errors import InvalidInput
 from biem.importers.formats import FORMATS, require_format
@@ -54,19 +54,19 @@ def import_files(
     """Import chats, notes and memories of other systems, or an export of biem. Run it again at any time: nothing is
     written twice.
     """
-    session = of(context)
+    invocation = of(context)
     if len(files) == 1 and begins_as_export(files[0]):
-        take_back(session, files[0], on_conflict=on_conflict, dry_run=dry_run)
+        take_back(invocation, files[0], on_conflict=on_conflict, dry_run=dry_run)
         return
-    out = session.out
+    out = invocation.out
     require_format(name)
     for file in files:
         if file != "-" and not Path(file).exists():
             raise InvalidInput(f"cannot read {file}: No such file or directory")
     wait = wait and not dry_run
     if not wait:
-        session.changes |= NO_WORKER
-    with session.memory() as memory:
+        invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         report = _stored(memory, out, files, name, dry_run, scope_per_conversation, skip_bad)
         try:
             with out.progress("indexed") as ticker:

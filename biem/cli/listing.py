@@ -5,9 +5,9 @@ from typing import Annotated, Any
 import typer
 
 from biem.cli.filters import ListFilters, require_one_of
+from biem.cli.invocation import NO_WORKER, of
 from biem.cli.option_groups import with_options
 from biem.cli.output import SHOWN_CHARS, Output, shown_time
-from biem.cli.session import NO_WORKER, of
 from biem.domain.energy import indicator
 from biem.domain.listing import ORDERS
 from biem.domain.node import Node
@@ -28,35 +28,35 @@ def listed(
     filters: ListFilters,
 ) -> None:
     """List memories, newest first or in another order, page by page."""
-    session = of(context)
+    invocation = of(context)
     require_one_of("--order", order, ORDERS)
     wanted = filters.conditions()
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         page = memory.list(order=order, limit=limit, after=after, **wanted)
-    _show(session.out, page)
+    _show(invocation.out, page)
 
 
 @with_options
 def timeline(context: typer.Context, limit: Size = 50, after: After = "", *, filters: ListFilters) -> None:
     """List what was said in a period, in the order it was said."""
-    session = of(context)
+    invocation = of(context)
     wanted = filters.conditions()
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         page = memory.timeline(limit=limit, after=after, **wanted)
-    _show(session.out, page)
+    _show(invocation.out, page)
 
 
 @with_options
 def count(context: typer.Context, *, filters: ListFilters) -> None:
     """Count memories that meet conditions."""
-    session = of(context)
+    invocation = of(context)
     wanted = filters.conditions()
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         found = memory.count(**wanted)
-    session.out.result({"count": found}, lambda: session.out.line(str(found)))
+    invocation.out.result({"count": found}, lambda: invocation.out.line(str(found)))
 
 
 def _show(out: Output, page: Page[Node]) -> None:

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from biem.cli.invocation import of
 from biem.cli.output import plain
-from biem.cli.session import of
 from biem.errors import StoreUnavailable
 
 app = typer.Typer(help="The embedded servers: PostgreSQL, Valkey and Milvus Lite.")

@@ -9,9 +9,9 @@ from rich.text import Text
 
 from biem.cli.arguments import Ids, Tags, given_text
 from biem.cli.filters import RecallFilters, parse_duration, require_one_of
+from biem.cli.invocation import NO_WORKER, Invocation, of
 from biem.cli.option_groups import with_options
 from biem.cli.output import Output, plain, shown_time
-from biem.cli.session import NO_WORKER, Session, of
 from biem.domain.energy import indicator
 from biem.domain.node import (
     ID_TIME,
@@ -64,8 +64,8 @@ def remember(
     wait: Annotated[bool, typer.Option("--wait", help="Wait until it is indexed.")] = False,
 ) -> None:
     """Store one text; prints its id once it is durable."""
-    session = of(context)
-    out = session.out
+    invocation = of(context)
+    out = invocation.out
     for name, value, known in (
         ("--kind", kind, KINDS),
         ("--layer", layer, LAYERS),
@@ -81,10 +81,10 @@ def remember(
     now = datetime.fromtimestamp(time.time_ns() / 1e9, UTC)
     require_expiry(ends, lives, now)
     if moment is not None:
-        require_time(moment, "--at", now, session.settings().policies.write.future_days)
+        require_time(moment, "--at", now, invocation.settings().policies.write.future_days)
     if not wait:
-        session.changes |= NO_WORKER
-    with session.memory() as memory:
+        invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         started = new_id()[:ID_TIME]
         memory_id = memory.remember(
             words,
@@ -127,17 +127,17 @@ def recall(
     filters: RecallFilters,
 ) -> None:
     """Find the memories relevant to a query, best first."""
-    session = of(context)
-    out = session.out
+    invocation = of(context)
+    out = invocation.out
     require_one_of("--mode", mode, MODES)
-    _require_top_k(session, top_k)
+    _require_top_k(invocation, top_k)
     require_one_of("--profile", profile, PROFILES)
     require_one_of("--selection", selection, SELECTIONS)
     words = given_text(query)
     _require_words(words, "the query")
     met = filters.conditions()
-    session.asks = True
-    with session.memory() as memory:
+    invocation.asks = True
+    with invocation.memory() as memory:
         hits = memory.recall(
             words,
             top_k=top_k,
@@ -162,14 +162,14 @@ def context(
     filters: RecallFilters,
 ) -> None:
     """Print the context block for an agent's prompt."""
-    session = of(context)
-    out = session.out
+    invocation = of(context)
+    out = invocation.out
     words = given_text(query)
     _require_words(words, "the query")
-    _require_top_k(session, top_k)
+    _require_top_k(invocation, top_k)
     met = filters.conditions()
-    session.asks = True
-    with session.memory() as memory:
+    invocation.asks = True
+    with invocation.memory() as memory:
         block = memory.context(
             words,
             top_k=top_k,
@@ -186,17 +186,17 @@ def context(
 
 def get(context: typer.Context, memory_id: Annotated[str, typer.Argument(metavar="ID")]) -> None:
     """Show all fields of one memory."""
-    session = of(context)
+    invocation = of(context)
     id_part(memory_id)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         node = memory.get(memory.whole_id(memory_id))
-    session.out.result(node, lambda: _show_node(session.out, node))
+    invocation.out.result(node, lambda: _show_node(invocation.out, node))
 
 
-def _require_top_k(session: Session, top_k: int | None) -> None:
+def _require_top_k(invocation: Invocation, top_k: int | None) -> None:
     if top_k is not None:
-        most = session.settings().policies.recall.max_top_k
+        most = invocation.settings().policies.recall.max_top_k
         if not 1 <= top_k <= most:
             raise InvalidInput(f"--top-k must be from 1 to {most}, not {top_k}")
 
@@ -268,14 +268,14 @@ def feedback(
     turn: Annotated[str | None, typer.Option(help="Your id of the turn: repeated feedback counts once.")] = None,
 ) -> None:
     """Report which recalled memories were useful and which were not."""
-    session = of(context)
-    out = session.out
+    invocation = of(context)
+    out = invocation.out
     if not (useful or useless or new):
         raise InvalidInput("say which memories: --useful ID, --useless ID")
     for part in (*(useful or ()), *(useless or ()), *(new or ())):
         id_part(part)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         told, not_told, written = (list(map(memory.whole_id, parts or ())) for parts in (useful, useless, new))
         lesson = memory.feedback(told, not_told, new=written, turn=turn)
     out.result(lesson, lambda: out.pairs(plain(lesson)))

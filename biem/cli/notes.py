@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from biem.cli.invocation import NO_WORKER, of
 from biem.cli.output import SHOWN_CHARS, Interrupted, Output, shown_time
-from biem.cli.session import NO_WORKER, of
 from biem.domain.text import MOST_LISTED, one_line
 from biem.errors import InvalidInput
 
@@ -40,11 +40,11 @@ def add(
     ] = False,
 ) -> None:
     """Register a folder; `biem notes sync` reads it."""
-    session = of(context)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         library = memory.notes.add(folder, name=name, exclude=exclude or (), any_host=any_host)
-    session.out.result(library, lambda: session.out.line(f"library {library.name}: {library.root}"))
+    invocation.out.result(library, lambda: invocation.out.line(f"library {library.name}: {library.root}"))
 
 
 @app.command("sync")
@@ -58,11 +58,11 @@ def sync(
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until everything is indexed.")] = True,
 ) -> None:
     """Read what changed in the files, and index it."""
-    session = of(context)
-    session.changes |= NO_WORKER
-    out = session.out
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    out = invocation.out
     try:
-        with session.memory() as memory, out.progress("read") as ticker:
+        with invocation.memory() as memory, out.progress("read") as ticker:
 
             def progress(step: str, done: int, every: int) -> None:
                 ticker.what, ticker.total = step, every
@@ -88,10 +88,10 @@ def sync(
 @app.command("watch")
 def watch(context: typer.Context) -> None:
     """Keep the index up to date with the files until Ctrl-C."""
-    session = of(context)
-    session.changes |= NO_WORKER
-    out, stopped = session.out, threading.Event()
-    with session.memory() as memory, ended_by(stopped):
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    out, stopped = invocation.out, threading.Event()
+    with invocation.memory() as memory, ended_by(stopped):
         for library in memory.notes.libraries():
             out.note(f"watching {library.name}: {library.root}")
         memory.notes.watch(stopped, lambda report: _tell_scan(out, report))
@@ -126,11 +126,11 @@ def search(
     ] = None,
 ) -> None:
     """Search the notes alone."""
-    session = of(context)
-    session.changes |= NO_WORKER
-    session.asks = True
-    out = session.out
-    with session.memory() as memory:
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    invocation.asks = True
+    out = invocation.out
+    with invocation.memory() as memory:
         hits = memory.notes.search(query, top_k=top_k, library=library, tags=tag or ())
         more = {
             hit.chunk.id: memory.notes.expand(hit, expand, query=query)  # type: ignore[arg-type]
@@ -155,16 +155,16 @@ def show(
     place: Annotated[str, typer.Argument(metavar="PATH[:LINE]", help="A path, or its end; as citations name it.")],
 ) -> None:
     """Show a note, or the part of it that has a line."""
-    session = of(context)
-    session.changes |= NO_WORKER
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
     path, line = parted(place)
-    with session.memory() as memory:
+    with invocation.memory() as memory:
         page = memory.notes.get(path)
     chunks = [chunk for chunk in page.chunks if line is None or chunk.lines[0] <= line <= chunk.lines[1]]
     if line is not None and not chunks:
         before = [chunk for chunk in page.chunks if chunk.lines[0] <= line]
         chunks = before[-1:] or list(page.chunks[:1])
-    out = session.out
+    out = invocation.out
 
     def print_page() -> None:
         out.line(f"{page.note.root}/{page.note.path}", "bold")
@@ -186,14 +186,14 @@ def lint(
     ] = None,
 ) -> None:
     """Report what makes notes hard to find; exits with 10 if it finds anything."""
-    session = of(context)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         findings = memory.notes.lint(target)
-    session.out.result({"findings": findings}, lambda: _show_findings(session.out, findings))
+    invocation.out.result({"findings": findings}, lambda: _show_findings(invocation.out, findings))
     if findings:
         raise typer.Exit(FINDINGS)
-    session.out.note("nothing to report")
+    invocation.out.note("nothing to report")
 
 
 @app.command("tags")
@@ -203,12 +203,12 @@ def tags(
     limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number of rows.")] = 100,
 ) -> None:
     """List tags with the number of chunks that have them."""
-    session = of(context)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         found = memory.notes.tags(prefix, limit)
     rows = [(tag.shown, tag.uses, "" if tag.root == tag.id else f"is {tag.root_shown}") for tag in found]
-    session.out.result({"tags": found}, lambda: session.out.table(("tag", "chunks", ""), rows, right=("chunks",)))
+    invocation.out.result({"tags": found}, lambda: invocation.out.table(("tag", "chunks", ""), rows, right=("chunks",)))
 
 
 @app.command("rename-tag")
@@ -219,14 +219,14 @@ def rename_tag(
     undo: Annotated[bool, typer.Option("--undo", help="OLD stands for itself again.")] = False,
 ) -> None:
     """Count a tag as another one, also where a file has it later; the files stay as they are."""
-    session = of(context)
-    session.changes |= NO_WORKER
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
     if undo == (new is not None):
         raise InvalidInput("give OLD and NEW, or OLD and --undo")
-    with session.memory() as memory:
+    with invocation.memory() as memory:
         memory.notes.rename_tag(old, new, undo=undo)
     done = {"tag": old, "is": old if undo else new}
-    session.out.result(done, lambda: session.out.line(f"{old} counts as {done['is']}"))
+    invocation.out.result(done, lambda: invocation.out.line(f"{old} counts as {done['is']}"))
 
 
 @app.command("conflicts")
@@ -236,11 +236,11 @@ def conflicts(
     limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number of rows.")] = 100,
 ) -> None:
     """List facts in memory that a note contradicts or confirms."""
-    session = of(context)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         found = memory.notes.verdicts(status=None if every else "open", limit=limit)
-    out = session.out
+    out = invocation.out
 
     def print_verdicts() -> None:
         for each in found:
@@ -261,39 +261,39 @@ def decide(
     believed: Annotated[str, typer.Argument(metavar="note|memory", help="Which of the two is right.")],
 ) -> None:
     """Believe the note, which archives the memory, or the memory."""
-    session = of(context)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         known = memory.notes.decide(verdict, believed)
     said = (
         f"memory {known.memory_id} is archived"
         if believed == "note"
         else f"{known.place} is not held against it any more"
     )
-    session.out.result({"verdict": known, "believed": believed}, lambda: session.out.line(said))
+    invocation.out.result({"verdict": known, "believed": believed}, lambda: invocation.out.line(said))
 
 
 @app.command("stats")
 def stats(context: typer.Context) -> None:
     """Show the libraries of the scope with counts, and files that are not searched."""
-    session = of(context)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         found = memory.notes.stats()
-    session.out.result({"libraries": found}, lambda: _show_stats(session.out, found))
+    invocation.out.result({"libraries": found}, lambda: _show_stats(invocation.out, found))
     if not found:
-        session.out.note("no libraries; register a folder with `biem notes add FOLDER`")
+        invocation.out.note("no libraries; register a folder with `biem notes add FOLDER`")
 
 
 @app.command("remove")
 def remove(context: typer.Context, library: Annotated[str, typer.Argument(metavar="LIBRARY")]) -> None:
     """Forget a library; its files stay."""
-    session = of(context)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         chunks = memory.notes.remove(library)
     done = {"library": library, "chunks": chunks}
-    session.out.result(done, lambda: session.out.line(f"library {library} is forgotten ({chunks} chunks)"))
+    invocation.out.result(done, lambda: invocation.out.line(f"library {library} is forgotten ({chunks} chunks)"))
 
 
 @app.command("erase")
@@ -302,12 +302,12 @@ def erase(
     path: Annotated[str, typer.Argument(metavar="PATH", help="The whole path within its library.")],
 ) -> None:
     """Destroy the records of one note, and exclude its path; the file stays."""
-    session = of(context)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         receipt = memory.notes.erase(path)
     rows = [(count.store, count.before, count.after) for count in receipt.stores]
-    session.out.result(receipt, lambda: session.out.table(("store", "before", "after"), rows))
+    invocation.out.result(receipt, lambda: invocation.out.table(("store", "before", "after"), rows))
 
 
 def parted(place: str) -> tuple[str, int | None]:

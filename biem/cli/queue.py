@@ -5,36 +5,36 @@ from typing import Annotated
 
 import typer
 
+from biem.cli.invocation import NO_WORKER, of
 from biem.cli.output import shown_time
-from biem.cli.session import NO_WORKER, of
 from biem.domain.text import MOST_LISTED
 from biem.errors import EmbedderMismatch
 
 
 def stats(context: typer.Context) -> None:
     """Show counts and stores of the scope."""
-    session = of(context)
-    session.changes |= NO_WORKER
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
     values: Mapping[str, int | str]
     try:
-        with session.memory() as memory:
+        with invocation.memory() as memory:
             values = memory.stats()
     except EmbedderMismatch as error:  # counts do not need the embedder
         from biem.bootstrap.admin import counted
 
-        settings = session.settings()
-        values = {**counted(settings, session.scope(settings)), "embedder": "does not fit", "trouble": str(error)}
-        session.out.note(str(error))
-    session.out.result(values, lambda: session.out.pairs(values))
+        settings = invocation.settings()
+        values = {**counted(settings, invocation.scope(settings)), "embedder": "does not fit", "trouble": str(error)}
+        invocation.out.note(str(error))
+    invocation.out.result(values, lambda: invocation.out.pairs(values))
 
 
 def scopes(context: typer.Context) -> None:
     """List scopes with their counts: all, or those of `--tenant` and `--user`."""
     from biem.bootstrap import admin as counting
 
-    session = of(context)
-    out = session.out
-    found = counting.scopes(session.settings(), session.tenant, session.user)
+    invocation = of(context)
+    out = invocation.out
+    found = counting.scopes(invocation.settings(), invocation.tenant, invocation.user)
     rows = [
         (
             summary.scope.tenant,
@@ -56,10 +56,10 @@ def dead(
     context: typer.Context, limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="How many at most.")] = 100
 ) -> None:
     """List memories that could not be indexed, with the reason; text search still finds them."""
-    session = of(context)
-    out = session.out
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation = of(context)
+    out = invocation.out
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         letters = memory.dead_letters(limit)
     rows = [
         (out.id(letter.memory_id), letter.scope, letter.attempts, shown_time(letter.dead_at), letter.reason)
@@ -72,7 +72,7 @@ def dead(
 
 def retry(context: typer.Context) -> None:
     """Put the dead letters back into the queue."""
-    session = of(context)
-    with session.memory() as memory:
+    invocation = of(context)
+    with invocation.memory() as memory:
         count = memory.retry()
-    session.out.result({"retried": count}, lambda: session.out.line(f"{count} given back to the worker"))
+    invocation.out.result({"retried": count}, lambda: invocation.out.line(f"{count} given back to the worker"))

@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from biem.cli.arguments import Id, Limit, text_of
+from biem.cli.invocation import NO_WORKER, of
 from biem.cli.output import SHOWN_CHARS, read_stdin, shown_value
-from biem.cli.session import NO_WORKER, of
 from biem.domain.node import id_part
 from biem.domain.text import one_line
 from biem.errors import InvalidInput
@@ -16,10 +16,10 @@ _STDIN = "-"
 
 def facts(context: typer.Context, limit: Limit = 100) -> None:
     """List facts that were distilled from memories used together."""
-    session = of(context)
-    out = session.out
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation = of(context)
+    out = invocation.out
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         found = memory.facts(limit)
     rows = [
         (out.id(fact.id), shown_value(fact.confidence), len(fact.source_node_ids), one_line(fact.content, SHOWN_CHARS))
@@ -34,13 +34,13 @@ def related(
     context: typer.Context, text: Annotated[str, typer.Argument(help="Any text; - reads it from stdin.")]
 ) -> None:
     """Show topics of past conversations that a text is associated with, and their memories."""
-    session = of(context)
-    out = session.out
+    invocation = of(context)
+    out = invocation.out
     words = read_stdin() if text == _STDIN else text
     if not words.strip():
         raise InvalidInput("the text is empty; say something")
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         found = memory.related(words)
     rows = [(item.topic, shown_value(item.activation), one_line(item.memory, SHOWN_CHARS)) for item in found]
     out.result({"related": found}, lambda: out.table(("topic", "activation", "memory"), rows, right=("activation",)))
@@ -50,11 +50,11 @@ def related(
 
 def links(context: typer.Context, memory_id: Id) -> None:
     """Show the links of a memory, strongest first."""
-    session = of(context)
-    out = session.out
-    session.changes |= NO_WORKER
+    invocation = of(context)
+    out = invocation.out
+    invocation.changes |= NO_WORKER
     id_part(memory_id)
-    with session.memory() as memory:
+    with invocation.memory() as memory:
         whole = memory.whole_id(memory_id)
         found = memory.links(whole)
         rows = []
@@ -77,10 +77,10 @@ def instant(
     limit: Annotated[int, typer.Option(min=1, max=500, help="Maximum number, newest first.")] = 5,
 ) -> None:
     """Show notes taken during a conversation."""
-    session = of(context)
-    out = session.out
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation = of(context)
+    out = invocation.out
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         found = memory.instant(conversation, limit=limit)
     rows = [(out.id(note.memory_id), note.created_at, one_line(note.text, SHOWN_CHARS)) for note in found]
     out.result({"instant": found}, lambda: out.table(("memory", "noted", "note"), rows))

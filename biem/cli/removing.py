@@ -8,8 +8,8 @@ from rich.text import Text
 
 from biem.cli.arguments import Id
 from biem.cli.filters import require_one_of
+from biem.cli.invocation import NO_WORKER, Invocation, of
 from biem.cli.output import Output, plain, shown_time
-from biem.cli.session import NO_WORKER, Session, of
 from biem.domain.node import Receipt, id_part
 from biem.domain.trust import LEVELS
 from biem.errors import InvalidInput, StoreUnavailable
@@ -53,10 +53,10 @@ def release(
 
 def _changed(context: typer.Context, memory_id: str, change: Callable[["Memory", str], bool]) -> bool:
     """Whether the change of one memory was still to be made."""
-    session = of(context)
-    session.changes |= NO_WORKER
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
     id_part(memory_id)
-    with session.memory() as memory:
+    with invocation.memory() as memory:
         return change(memory, memory.whole_id(memory_id))
 
 
@@ -75,21 +75,21 @@ def erase(
     ] = False,
 ) -> None:
     """Erase a memory, a scope or, with --user alone, a user with all projects; prints the receipt."""
-    session = of(context)
-    out = session.out
-    person = session.user if memory_id is None and not scope else None
+    invocation = of(context)
+    out = invocation.out
+    person = invocation.user if memory_id is None and not scope else None
     if scrub and not (memory_id or scope or person):
-        done = _scrubbed(session)
+        done = _scrubbed(invocation)
         out.result(done, lambda: _show_scrubbed(out, done))
         return
-    if (memory_id is not None and scope) or not (memory_id or scope or person) or (person and session.project):
+    if (memory_id is not None and scope) or not (memory_id or scope or person) or (person and invocation.project):
         raise InvalidInput("say what to erase: an ID, --scope, or --user without --project for all that a user has")
     if memory_id is not None:
         id_part(memory_id)
-    session.changes |= NO_WORKER
+    invocation.changes |= NO_WORKER
     if scope and not yes:
-        _confirm(out, f"Destroy everything that {session.scope(session.settings())} remembers, for ever?")
-    with session.memory() as memory:
+        _confirm(out, f"Destroy everything that {invocation.scope(invocation.settings())} remembers, for ever?")
+    with invocation.memory() as memory:
         if person and not yes:
             out.note(f"{person} of tenant {memory.bound_to.tenant} has:")
             for summary in memory.scopes():
@@ -99,8 +99,10 @@ def erase(
             receipt = memory.erase(user=person)
         else:
             receipt = memory.erase(memory.bound_to if memory_id is None else memory.whole_id(memory_id))
-        scrubbed = _scrubbed(session) if scrub else None
-        left = [] if person or not scope else [one for one in memory.scopes() if one.memories and not session.project]
+        scrubbed = _scrubbed(invocation) if scrub else None
+        left = (
+            [] if person or not scope else [one for one in memory.scopes() if one.memories and not invocation.project]
+        )
 
     def show() -> None:
         _show_receipt(out, receipt)
@@ -119,10 +121,10 @@ def erase(
         raise typer.Exit(StoreUnavailable.exit_code)
 
 
-def _scrubbed(session: Session) -> dict[str, list[str]]:
+def _scrubbed(invocation: Invocation) -> dict[str, list[str]]:
     from biem.bootstrap.admin import scrub
 
-    return scrub(session.settings())
+    return scrub(invocation.settings())
 
 
 def _show_scrubbed(out: Output, done: dict[str, list[str]]) -> None:

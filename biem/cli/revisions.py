@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biem.cli.arguments import Id, given_text
+from biem.cli.invocation import NO_WORKER, of
 from biem.cli.output import SHOWN_CHARS, shown_time
-from biem.cli.session import NO_WORKER, of
 from biem.domain.node import KINDS, LAYERS, Node, id_part
 from biem.domain.text import one_line
 from biem.errors import InvalidInput
@@ -40,7 +40,7 @@ def revise(
     ] = None,
 ) -> None:
     """Change a memory under its id; what is left out stays, and history shows the former values."""
-    session = of(context)
+    invocation = of(context)
     if tag and no_tags:
         raise InvalidInput("give either --tag or --no-tags")
     values: dict[str, Any] = {
@@ -59,18 +59,18 @@ def revise(
     if not given:
         raise InvalidInput("say what to change: --text, --tag, --importance, …")
     id_part(memory_id)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
-        _show(session.out, memory.revise(memory.whole_id(memory_id), **given, expect=expect))
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
+        _show(invocation.out, memory.revise(memory.whole_id(memory_id), **given, expect=expect))
 
 
 def history(context: typer.Context, memory_id: Id) -> None:
     """List the revisions of a memory, oldest first; the last one is the present."""
-    session = of(context)
-    out = session.out
+    invocation = of(context)
+    out = invocation.out
     id_part(memory_id)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         found = memory.revisions(memory.whole_id(memory_id))
     rows = [(one.revision, shown_time(one.made_at), one.by or "-", one_line(one.text, SHOWN_CHARS)) for one in found]
     out.result({"revisions": found}, lambda: out.table(("revision", "made", "by", "text"), rows, right=("revision",)))
@@ -80,11 +80,11 @@ def revert(
     context: typer.Context, memory_id: Id, revision: Annotated[int, typer.Argument(min=1, metavar="REVISION")]
 ) -> None:
     """Give a memory the values of a former revision, as a new one."""
-    session = of(context)
+    invocation = of(context)
     id_part(memory_id)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
-        _show(session.out, memory.revert(memory.whole_id(memory_id), revision))
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
+        _show(invocation.out, memory.revert(memory.whole_id(memory_id), revision))
 
 
 def _show(out: "Output", node: Node) -> None:

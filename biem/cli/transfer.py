@@ -9,9 +9,9 @@ import typer
 
 from biem.cli.arguments import Ids
 from biem.cli.filters import TransferFilters, require_one_of
+from biem.cli.invocation import NO_WORKER, Invocation, of
 from biem.cli.option_groups import with_options
 from biem.cli.output import Interrupted, Output, plain
-from biem.cli.session import NO_WORKER, Session, of
 from biem.domain.scope import Scope
 from biem.domain.transfer import FORMATS, ON_CONFLICT, ExportReport, MoveReport, TransferReport, is_export
 from biem.errors import InvalidInput
@@ -33,17 +33,17 @@ def export(
     filters: TransferFilters,
 ) -> None:
     """Write a scope to a file that `biem import` takes back, or to a Markdown folder to read."""
-    session = of(context)
+    invocation = of(context)
     require_one_of("--format", format, FORMATS)
-    if out == _STDOUT and (format == "markdown" or session.out.as_json):
+    if out == _STDOUT and (format == "markdown" or invocation.out.as_json):
         raise InvalidInput(
             "say where to write to with --out PATH: stdout takes JSON lines, and has the report of --json"
         )
     asked = filters.conditions()
-    session.changes |= NO_WORKER
+    invocation.changes |= NO_WORKER
     target: Any = sys.stdout.buffer if out == _STDOUT else Path(out)
     try:
-        with session.memory() as memory, session.out.progress("written") as ticker:
+        with invocation.memory() as memory, invocation.out.progress("written") as ticker:
             report = memory.export(
                 target, format, overwrite=force, on_progress=lambda done: ticker.update(done, done), **asked
             )
@@ -52,9 +52,9 @@ def export(
     except KeyboardInterrupt:
         raise Interrupted("nothing was written" if out != _STDOUT else "the output ends in the middle") from None
     if out == _STDOUT:
-        session.out.note(_exported(report))
+        invocation.out.note(_exported(report))
     else:
-        session.out.result(report, lambda: session.out.line(_exported(report)))
+        invocation.out.result(report, lambda: invocation.out.line(_exported(report)))
 
 
 def begins_as_export(name: str) -> bool:
@@ -73,12 +73,12 @@ def _is_export(head: bytes) -> bool:
     return is_export(head.decode(codec_of(head[:4]), errors="ignore").encode().split(b"\n")[0])
 
 
-def take_back(session: Session, source: str, *, on_conflict: str, dry_run: bool) -> None:
+def take_back(invocation: Invocation, source: str, *, on_conflict: str, dry_run: bool) -> None:
     """The command `import` for a file that `biem export` wrote."""
     require_one_of("--on-conflict", on_conflict, ON_CONFLICT)
-    out = session.out
+    out = invocation.out
     if dry_run:
-        session.changes |= NO_WORKER
+        invocation.changes |= NO_WORKER
     done = 0
 
     def progress(lines: int) -> None:
@@ -87,7 +87,7 @@ def take_back(session: Session, source: str, *, on_conflict: str, dry_run: bool)
         ticker.update(lines, lines)
 
     try:
-        with session.memory() as memory, out.progress("lines") as ticker:
+        with invocation.memory() as memory, out.progress("lines") as ticker:
             given = sys.stdin.buffer if source == _STDOUT else source
             report = memory.import_(given, on_conflict=on_conflict, dry_run=dry_run, on_progress=progress)
     except KeyboardInterrupt:
@@ -109,13 +109,13 @@ def move(
     filters: TransferFilters,
 ) -> None:
     """Move memories to another scope of the tenant: by --ids, by conditions, or --all."""
-    session = of(context)
+    invocation = of(context)
     asked = filters.conditions()
     if to_user is None and to_project is None:
         raise InvalidInput("say where to: --to-user, --to-project or both")
     if sum((bool(ids), every, bool(asked))) != 1:
         raise InvalidInput("say what to move: --ids, conditions, or --all")
-    session.changes |= NO_WORKER
+    invocation.changes |= NO_WORKER
     done = 0
 
     def progress(moved: int, total: int) -> None:
@@ -123,7 +123,7 @@ def move(
         done, ticker.total = moved, total
         ticker.update(moved, moved)
 
-    with session.memory() as memory, session.out.progress("moved") as ticker:
+    with invocation.memory() as memory, invocation.out.progress("moved") as ticker:
         bound = memory.bound_to
         target = Scope(
             bound.tenant,
@@ -135,7 +135,7 @@ def move(
             report = memory.move(target, ids=whole, every=every, on_progress=progress, **asked)
         except KeyboardInterrupt:
             raise Interrupted(f"{done} memories have moved; the same command again goes on from there") from None
-    session.out.result(report, lambda: _show_move(session.out, report))
+    invocation.out.result(report, lambda: _show_move(invocation.out, report))
 
 
 def _exported(report: ExportReport) -> str:

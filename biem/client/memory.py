@@ -23,8 +23,8 @@ from biem.engine.remember.importing import ImportReport
 from biem.errors import InvalidInput
 from biem.layers.sessions import Sessions
 from biem.memory import Memory
-from biem.notes.expand import Relation
 from biem.notes.notebook import Notebook
+from biem.notes.related_chunks import Relation
 from biem.ports import EmbedderInfo
 from biem.telemetry import Telemetry
 

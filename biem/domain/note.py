@@ -1,8 +1,8 @@
 """Values of notes: Markdown files of a library, their chunks and tags."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 TagSource = Literal["path", "heading", "name", "bold", "keyword"]
 """Where a tag was found, heaviest first: directories, file name and front matter; headings; quoted names, links and
@@ -30,15 +30,18 @@ LintRule = Literal[
 LINT_RULES: tuple[str, ...] = get_args(LintRule)
 
 
-class FileStat(NamedTuple):
+@dataclass(frozen=True, order=True, slots=True)
+class FileStat:
     """A file as the disk describes it. `path` is relative to the library's root, with `/`, in the disk's own case and
-    Unicode form; `size` is in bytes, `mtime_ns` in nanoseconds since 1970.
+    Unicode form; `size` is in bytes, times are in nanoseconds since 1970.
     """
 
     path: str
     size: int
     mtime_ns: int
     inode: int
+    ctime_ns: int = field(default=0, compare=False)
+    """When content, name or permissions last changed, which no program can set back. It is not stored: 0 is unknown."""
 
 
 @dataclass(frozen=True, slots=True)

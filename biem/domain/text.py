@@ -4,7 +4,8 @@ import hashlib
 import re
 import sys
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from os import PathLike, fspath
 from typing import Any, cast, overload
 
 from biem.errors import InvalidInput
@@ -44,6 +45,27 @@ def require_string(value: object, what: str) -> None:
     if not isinstance(value, str):
         raise InvalidInput(f"{what} must be a string, not {type(value).__name__}")
     require_clean(value, what)
+
+
+def require_names(names: object, what: str) -> None:
+    """A lone string would be read letter by letter, and find nothing."""
+    if isinstance(names, str | bytes) or not isinstance(names, Collection):
+        raise InvalidInput(f"{what} must be a list of strings, such as [{names!r:.40}], not {type(names).__name__}")
+    for name in names:
+        if not isinstance(name, str):
+            raise InvalidInput(f"{what} must be a list of strings; one of them is {type(name).__name__}")
+        require_clean(name, f"one of the {what}")
+
+
+def require_path(value: object, what: str) -> str:
+    """The path of a file or folder as a string; rejects values that name none."""
+    if not isinstance(value, str | PathLike):
+        raise InvalidInput(f"{what} must be a path, not {type(value).__name__}")
+    path = fspath(value)
+    require_string(path, what)
+    if not path:
+        raise InvalidInput(f"{what} is empty; give the path of a file or folder")
+    return path
 
 
 def require_count(value: object, what: str, most: int) -> None:

@@ -54,11 +54,43 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "unmeasured": ("nothing was measured yet", "暂无性能数据"),
     "no_mirror": ("no folder is mirrored", "没有镜像目录"),
     "synced": (
-        "{root}: {written} written, {taken} taken in, {revised} revised{reason}",
-        "{root}：写入 {written}，新增 {taken}，修订 {revised}{reason}",
+        "{root}: {written} written, {taken} taken in, {revised} revised{more}",
+        "{root}：写入 {written}，新增 {taken}，修订 {revised}{more}",
     ),
+    "archived": (", {count} archived", "，归档 {count}"),
+    "restored_files": (", {count} restored", "，恢复 {count}"),
+    "moved": (", {count} moved", "，移动 {count}"),
+    "strangers": (
+        "; {count} files were not written by biem: `biem mirror adopt` takes them in",
+        "；{count} 个文件不是 biem 写的，未收录：biem mirror adopt",
+    ),
+    "troubled": ("; {count} files need you: `biem mirror status`", "；{count} 个文件需要处理：biem mirror status"),
+    "open": ("open", "进行中"),
+    "closed": ("closed", "已关闭"),
+    "archived_session": ("archived", "已归档"),
+    "promote": ("promote", "提升"),
+    "expire": ("expire", "过期"),
+    "archive": ("archive", "归档"),
+    "limits": ("limits", "限额"),
+    "sessions": ("sessions", "会话"),
+    "mirror": ("mirror", "镜像"),
+    "notes": ("notes", "笔记"),
+    "integrity": ("integrity", "完整性"),
     "perf": ("{stage}: {count} × P50 {p50:.1f} P90 {p90:.1f} P99 {p99:.1f} ms",) * 2,
 }
+
+
+_MORE = {
+    "archived": "archived",
+    "restored": "restored_files",
+    "moved": "moved",
+    "strangers": "strangers",
+    "troubled": "troubled",
+}
+"""Counts of a sync that are named where there are any, with their words."""
+_STATUS = {"open": "open", "closed": "closed", "archived": "archived_session"}
+_LEAST_OF_ID = 4
+"""Characters of an id that are enough, if no other listed session has them."""
 
 
 class Commanded(Protocol):
@@ -151,7 +183,8 @@ class _Line:
             return CommandAnswer(self._status(), self.session)
         if verb == "list" and not rest:
             shown = [
-                f"{one.id}  {one.status}  {one.opened_at:%Y-%m-%d %H:%M}  {one.messages}  {one_line(one.name, 40)}"
+                f"{one.id}  {self._say(_STATUS[one.status])}  {one.opened_at:%Y-%m-%d %H:%M}  {one.messages}  "
+                f"{one_line(one.name, 40)}"
                 for one in chats.list(limit=_LISTED)
             ]
             lines = map(str.rstrip, shown)
@@ -160,13 +193,22 @@ class _Line:
             if len(rest) != 1:
                 return CommandAnswer(self._say("restore"), self.session)
             try:
-                back = chats.resume(rest[0])
+                back = chats.resume(self._listed_id(rest[0]))
             except (InvalidInput, NotFound):
                 return CommandAnswer(self._say("unknown", id=one_line(rest[0], _LINE_CHARS)), self.session)
             if self.session and self.session != back.id:
                 chats.close(self.session)
             return CommandAnswer(self._say("restored", id=back.id, messages=back.messages), back.id)
         return CommandAnswer(self._say("usage"), self.session)
+
+    def _listed_id(self, given: str) -> str:
+        """The id of the listed session that begins or ends with these characters; `given` where not just one does."""
+        found = [
+            one.id
+            for one in self.memory.sessions.list(limit=_LISTED)
+            if len(given) >= _LEAST_OF_ID and (one.id.startswith(given) or one.id.endswith(given))
+        ]
+        return found[0] if len(found) == 1 else given
 
     def _status(self) -> str:
         if not self.session:
@@ -219,13 +261,16 @@ class _Line:
 
     def _synced(self, report: MirrorReport) -> str:
         counts = {"written": report.written, "taken": report.taken, "revised": report.revised}
-        return self._say("synced", root=report.root, **counts, reason=f" ({report.reason})" if report.reason else "")
+        more = [self._say(word, count=report.counts[name]) for name, word in _MORE.items() if report.counts[name]]
+        if report.reason:
+            more.append(f" ({report.reason})")
+        return self._say("synced", root=report.root, **counts, more="".join(more))
 
     def _maintenance(self) -> str:
         done = self.memory.maintain()
         return "\n".join(
             [
-                *(f"{step}: {count}" for step, count in done.counts.items()),
+                *(f"{self._say(step) if step in _WORDS else step}: {count}" for step, count in done.counts.items()),
                 *(f"{one.name}: {one.reason}" for one in done.failed),
             ]
         )

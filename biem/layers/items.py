@@ -84,7 +84,8 @@ class Items:
         """Write items, all or none, in one transaction; returns them. Of two with the same key the last one counts."""
         system = self._system
         with system.telemetry.span("biem.items.put") as span, system.calling():
-            writes = list({(write.namespace, write.key): write for write in map(self._write, drafts)}.values())
+            given = [self._write(draft) for draft in _listed(drafts, "drafts")]
+            writes = list({(write.namespace, write.key): write for write in given}.values())
             span.add(items=len(writes))
             if not writes:
                 return []
@@ -107,7 +108,7 @@ class Items:
 
     def get_many(self, keys: Sequence[tuple[Sequence[str], str]], *, refresh: bool = True) -> list[StoredItem | None]:
         """The items of some keys, in order; reading counts as a use of their memories."""
-        wanted = [(require_namespace(namespace), require_key(key)) for namespace, key in keys]
+        wanted = _keys(keys)
         if not wanted:
             return []
         with self._system.telemetry.span("biem.items.get"), self._system.calling():
@@ -124,7 +125,7 @@ class Items:
 
     def delete_many(self, keys: Sequence[tuple[Sequence[str], str]]) -> int:
         """Remove items, all or none; returns how many were there."""
-        gone = [(require_namespace(namespace), require_key(key)) for namespace, key in keys]
+        gone = _keys(keys)
         return self._system.records.delete(self._scope, gone) if gone else 0
 
     def search(
@@ -181,7 +182,7 @@ class Items:
         """The same for several conditions: labels, and whether a namespace must end with them, not begin."""
         checked = [
             NamespaceCondition(tuple(None if label == ANY_LABEL else label for label in require_namespace(labels)), end)
-            for labels, end in conditions
+            for labels, end in _pairs(conditions, "conditions")
         ]
         if max_depth is not None:
             _require_number(max_depth, "max_depth", least=1)
@@ -193,7 +194,9 @@ class Items:
         """Remove items of this scope that have expired; a background job does it, too. Returns how many."""
         return self._system.records.sweep(self._scope)
 
-    def _write(self, draft: ItemDraft) -> ItemWrite:
+    def _write(self, draft: object) -> ItemWrite:
+        if not isinstance(draft, ItemDraft):
+            raise InvalidInput(f"each draft must be an ItemDraft, not {type(draft).__name__}")
         namespace, key = require_namespace(draft.namespace), require_key(draft.key)
         if not namespace:
             raise InvalidInput("the namespace of an item must have a label")
@@ -246,3 +249,20 @@ class Items:
 def _require_number(value: object, what: str, least: int = 0) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= _MOST:
         raise InvalidInput(f"{what} must be a whole number from {least}, not {value!r}")
+
+
+def _keys(keys: object) -> list[tuple[Namespace, str]]:
+    return [(require_namespace(namespace), require_key(key)) for namespace, key in _pairs(keys, "keys")]
+
+
+def _pairs(given: object, what: str) -> list[tuple[Any, Any]]:
+    found = _listed(given, what)
+    if any(not isinstance(pair, tuple | list) or len(pair) != 2 for pair in found):
+        raise InvalidInput(f"{what} must be pairs, the first part of which are the labels of a namespace")
+    return found
+
+
+def _listed(given: object, what: str) -> list[Any]:
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise InvalidInput(f"{what} must be a list, not {type(given).__name__}")
+    return list(given)

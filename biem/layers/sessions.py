@@ -150,6 +150,8 @@ class Sessions:
         With `newest`, that many of the last ones. Raises `NotFound`.
         """
         session = self.get(session_id)
+        if type(after) is not int:
+            raise InvalidInput(f"after must be the number of a message, not {type(after).__name__}")
         if newest is not None:
             require_count(newest, "newest", _MOST_TOKENS)
             return self._system.records.last(self._scope, session.id, newest)
@@ -225,6 +227,8 @@ class Sessions:
 
     def usage(self, session: ChatSession) -> float:
         """Tokens that were not trimmed, as a share of `BIEM_SESSION__MAX_TOKENS`; above 1 while trimming is due."""
+        if not isinstance(session, ChatSession):
+            raise InvalidInput(f"a session is needed, as `get` returns it, not {type(session).__name__}")
         return session.tokens / self._system.policy.max_tokens
 
     def list(self, *, status: str | None = None, limit: int = 50) -> tuple[ChatSession, ...]:

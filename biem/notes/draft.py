@@ -5,7 +5,7 @@ from collections.abc import Callable
 from biem.domain.node import new_id
 from biem.domain.note import FileStat, NoteChunk, ParsedNote
 from biem.domain.text import cut_lexemes, sha256
-from biem.notes.indexed import indexed_text
+from biem.notes.indexed_text import indexed_text
 from biem.notes.tags import identity, is_idle
 from biem.ports.notes.records import ChunkDraft, NoteDraft, TagName
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from biem.domain.policies.notes import LibraryPolicy
 from biem.errors import BiemError, InvalidInput
-from biem.notes.indexed import indexed_text
+from biem.notes.indexed_text import indexed_text
 from biem.ports import Embedder, Vector
 from biem.ports.notes.index import ChunkEntry, NoteIndex, TagEntry
 from biem.ports.notes.records import NoteLease, NoteRecords, PendingChunk, PendingTag

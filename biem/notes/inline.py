@@ -8,7 +8,7 @@ from typing import Any
 
 from mistune import InlineParser
 
-from biem.notes.marks import HOLE
+from biem.notes.placeholder import HOLE
 
 _MOST_CHARS = 20_000
 """Characters of one block that are read for tags."""

@@ -25,9 +25,9 @@ from biem.domain.notes.library import (
     SyncReport,
 )
 from biem.domain.scope import Scope
-from biem.domain.text import require_clean, require_count, require_string
+from biem.domain.text import require_count, require_names, require_path, require_string
 from biem.errors import InvalidInput, NotFound
-from biem.notes.expand import RELATIONS, Relation, fitting, related
+from biem.notes.related_chunks import RELATIONS, Relation, fitting, related
 from biem.notes.system import NoteSystem
 from biem.notes.tags import identity, is_idle
 from biem.ports.notes.records import TagInfo, TagName
@@ -67,20 +67,15 @@ class Notebook:
         `name` defaults to the folder's. `exclude`: patterns as in `.gitignore`. `any_host`: every machine has this
         folder, as a shared mount; otherwise only this one reads it. Raises `InvalidInput`.
         """
-        try:
-            folder = Path(fspath(root)).expanduser()
-            is_there = folder.is_dir()
-        except (OSError, RuntimeError):  # a name that is too long, the folder of a user who does not exist
-            is_there = False
-        if not is_there:
+        folder = _found(require_path(root, "the folder"))
+        if folder is None or not folder.is_dir():
             raise InvalidInput(f"{fspath(root)} is no folder; create it, or give another")
         folder = folder.resolve()
         title = name or folder.name or "notes"
         require_string(title, "the name of a library")
         if len(title) > _MOST_NAME or not title.strip():
             raise InvalidInput(f"the name of a library has 1 to {_MOST_NAME} characters, not {len(title)}")
-        for pattern in exclude:
-            require_string(pattern, "a pattern of excluded files")
+        require_names(exclude, "patterns of excluded files")
         host = ANY_HOST if any_host else self._system.host
         library = self._system.records.add_library(
             Library(id=new_id(), scope=self._scope, name=title, root=str(folder), host=host, exclude=tuple(exclude))
@@ -177,8 +172,7 @@ class Notebook:
             raise InvalidInput("the query is empty; ask for something")
         limit = self._system.ranking.top_k if top_k is None else top_k
         require_count(limit, "top_k", _MOST_HITS)
-        for tag in tags:
-            require_string(tag, "a tag")
+        require_names(tags, "tags")
         now = self._system.clock.now()
         since = None if since is None else require_time(since, "since", now, _FAR_FUTURE_DAYS)
         until = None if until is None else require_time(until, "until", now, _FAR_FUTURE_DAYS)
@@ -225,8 +219,8 @@ class Notebook:
         require_count(top_k, "top_k", _MOST_HITS)
         require_string(query, "the query")
         system, scopes = self._system, self._scope.readable
-        with system.telemetry.span("biem.notes.expand", relation=relation):
-            own, note = self._passage(hit) if isinstance(hit, str) else (hit.chunk, hit.note)
+        with system.telemetry.span("biem.notes.related_chunks", relation=relation):
+            own, note = (hit.chunk, hit.note) if isinstance(hit, NoteHit) else self._passage(hit)
             chunks = [stored.chunk for stored in system.records.chunks_of(scopes, note.id)]
             found = related(own, chunks, relation)
             pool = system.records.pool(scopes, [own.id, *(chunk.id for chunk in found)]) if found else []
@@ -235,6 +229,7 @@ class Notebook:
             return fitting(found, vectors, question, budget_tokens=budget_tokens, top_k=top_k)
 
     def _passage(self, chunk_id: str) -> tuple[NotePassage, Note]:
+        require_string(chunk_id, "the hit")
         try:
             UUID(chunk_id)
             found = self._system.records.passages(self._scope.readable, [chunk_id])[chunk_id]
@@ -255,10 +250,10 @@ class Notebook:
             if target is not None and not here:
                 raise InvalidInput(f"the folder of library {target!r} is on {named[0].host}: run it there")
             return [finding for each in here for finding in system.lint(each.root, exclude=each.exclude)]
-        path = Path(fspath(target)).expanduser()
-        if path.is_file():
+        path = _found(require_path(target, "the target"))
+        if path is not None and path.is_file():
             return system.lint(str(path.parent), only=path.name)
-        if path.is_dir():
+        if path is not None and path.is_dir():
             return system.lint(str(path))
         raise InvalidInput(f"{fspath(target)!r} is no library, folder or file")
 
@@ -266,7 +261,7 @@ class Notebook:
 
     def tags(self, prefix: str = "", limit: int = 100) -> list[TagInfo]:
         """Tags of this scope whose name begins with `prefix`, those of most chunks first."""
-        require_clean(prefix, "the prefix")
+        require_string(prefix, "the prefix")
         require_count(limit, "limit", _MOST_TAGS)
         return self._system.records.tag_list(self._scope, identity(prefix), limit)
 
@@ -318,6 +313,7 @@ class Notebook:
 
         The file stays. Returns the receipt, which lists every store. Raises `NotFound`.
         """
+        require_string(path, "the path")
         system = self._system
         found = [
             note for note in system.records.notes_at([self._scope], path.strip("/")) if note.path == path.strip("/")
@@ -328,7 +324,7 @@ class Notebook:
         for note in found:
             library = self._own(note.library)
             pattern = "/" + "".join(f"\\{c}" if c in _SPECIAL else c for c in note.path)
-            system.records.set_library(library, state=library.state, exclude=[*library.exclude, pattern])
+            system.records.exclude(library, pattern)
             erased = system.records.erase_note(library, note.path)
             left = system.records.pool([self._scope], erased.chunks)
             counts += [StoreCount("postgres.note_chunks", len(erased.chunks), len(left)), system.purged(erased)]
@@ -362,3 +358,13 @@ class Notebook:
             if library.name == name:
                 return library
         raise NotFound(f"no library {name!r} in {self._scope}; `biem notes stats` lists them")
+
+
+def _found(path: str) -> Path | None:
+    """The file or folder of this path, which may begin with a `~`; None if there is none."""
+    try:
+        found = Path(path).expanduser()
+        found.stat()
+    except (OSError, RuntimeError):  # also a name that is too long, the folder of a user who does not exist
+        return None
+    return found

@@ -8,8 +8,8 @@ from biem.domain.text import estimate_tokens
 from biem.notes import chunks, dates, front, tags
 from biem.notes.decode import conversion, decode
 from biem.notes.inline import heading_text, plain
-from biem.notes.marks import HOLE
 from biem.notes.parse import Block, blocks
+from biem.notes.placeholder import HOLE
 from biem.ports import Analyzer
 
 

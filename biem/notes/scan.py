@@ -1,7 +1,8 @@
 """What a scan does about each file: compares a walk through the folder with what is known of it.
 
-No file is opened here. A file of equal size, time and inode is unchanged, except where its time is so close to the scan
-before this one that a later write may have left no trace (Git's "racy" files).
+No file is opened here. A file of equal size, time and inode is unchanged, except where it was changed at the time of
+the scan before this one or later: so close to it that a write may have left no trace (Git's "racy" files), or by a
+program that set its time back.
 """
 
 import unicodedata
@@ -64,7 +65,7 @@ def compare(walk: Walk, known: Mapping[str, KnownFile], *, scanned_ns: int | Non
 
 def is_racy(file: FileStat, scanned_ns: int | None) -> bool:
     """Whether it may have changed after the last scan read it without a change of its time."""
-    return scanned_ns is None or file.mtime_ns >= scanned_ns - RACY_NS
+    return scanned_ns is None or max(file.mtime_ns, file.ctime_ns) >= scanned_ns - RACY_NS
 
 
 def moves(vanished: Iterable[KnownFile], new: Mapping[str, bytes]) -> dict[str, str]:

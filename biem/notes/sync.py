@@ -23,7 +23,7 @@ from biem.ports import Analyzer, Clock
 from biem.ports.files import FileContent, Files
 from biem.ports.jobs import Exclusive
 from biem.ports.notes.index import NoteIndex
-from biem.ports.notes.records import KeptChunkMissing, KnownNote, NoteChange, NoteRecords
+from biem.ports.notes.records import ExclusionsChanged, KeptChunkMissing, KnownNote, NoteChange, NoteRecords
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.notes")
@@ -111,28 +111,41 @@ class Scanner:
             with self._exclusive.hold(library.scope, f"notes:{library.id}") as granted:
                 if not granted:
                     return ScanReport(library=library.name, busy=True, reason="another process is scanning it")
-                report = self._scan(library, full, accept_deletions, on_progress)
+                report = self._scan_as_it_is(library, full, accept_deletions, on_progress)
             span.add(files=report.files, read=report.read, changed=report.altered, reason=report.reason)
         return report
 
-    def _scan(self, library: Library, full: bool, accept: bool, on_progress: Progress | None) -> ScanReport:
-        started = self._clock.now()
+    def _scan_as_it_is(self, known: Library, full: bool, accept: bool, on_progress: Progress | None) -> ScanReport:
+        """Scan a library as it is now; anew after each erasure of one of its notes, so that none is stored again."""
+        report = ScanReport(library=known.name)
+        while True:
+            library = next((each for each in self._records.libraries([known.scope]) if each.id == known.id), None)
+            if library is None:
+                return replace(report, reason=f"library {known.name!r} was removed meanwhile")
+            run = _Run(library, {}, report, [])
+            try:
+                return self._scan(run, full, accept, on_progress)
+            except ExclusionsChanged:
+                report = replace(run.report, unchanged=0, read=0, skipped=0)
+
+    def _scan(self, run: _Run, full: bool, accept: bool, on_progress: Progress | None) -> ScanReport:
+        library, started = run.library, self._clock.now()
         try:
             walk = self._files.walk(library.root, library.exclude)
             if walk.top not in ("", library.root):  # it was registered without links
                 raise StoreUnavailable(f"{library.root} leads to another folder now: add that one as a library")
         except StoreUnavailable as error:
             logger.warning("library %s is not scanned: %s", library.name, error)
-            return ScanReport(library=library.name, reason=str(error))
-        run = _Run(library, self._records.files(library), ScanReport(library=library.name, files=len(walk.files)), [])
+            return replace(run.report, reason=str(error))
+        run.known, run.report = self._records.files(library), replace(run.report, files=len(walk.files))
         full = full or self._is_due_in_full(library, started)
         known = {path: KnownFile(note.stat, note.sha256) for path, note in run.known.items()}
         changes = compare(walk, known, scanned_ns=_nanoseconds(library.scanned_at), full=full)
         run.add(unchanged=len(changes.unchanged))
         moved = self._moved(run, changes)
-        for skipped in walk.skipped:
-            self._skip(run, FileStat(skipped.path, 0, 0, 0), skipped.reason)
         try:
+            for skipped in walk.skipped:
+                self._skip(run, FileStat(skipped.path, 0, 0, 0), skipped.reason)
             self._read_all(run, changes, moved, on_progress)
             vanished = [file.stat.path for file in changes.vanished if file.stat.path not in moved.values()]
             self._delete(run, vanished, len(known), accept=accept)
@@ -257,14 +270,14 @@ class Scanner:
             )
             logger.warning("library %s is held: %s", library.name, run.report.reason)
             if library.state == "active":
-                self._records.set_library(library, state="held", exclude=library.exclude)
+                self._records.set_state(library, "held")
             return
         if vanished:
             gone = self._records.delete(library, vanished)
             run.removed += gone
             run.add(deleted=len(vanished), chunks_removed=len(gone))
         if library.state == "held":
-            self._records.set_library(library, state="active", exclude=library.exclude)
+            self._records.set_state(library, "active")
 
     def _purge(self, removed: Sequence[str]) -> None:
         """Remove rows from the index; where it is down, the sweep of erased ids does it later."""

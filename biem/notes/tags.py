@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from biem.domain.note import FrontMatter, NoteTags
 from biem.domain.text import late
-from biem.notes.marks import HOLE
+from biem.notes.placeholder import HOLE
 
 _LONGEST = 100
 """Characters of a tag; a longer heading or name is a sentence."""

@@ -17,7 +17,7 @@ from biem.domain.policies.notes import VerdictPolicy
 from biem.domain.scope import Scope
 from biem.domain.text import one_line
 from biem.errors import BiemError, InvalidInput, NotFound
-from biem.notes.indexed import indexed_text
+from biem.notes.indexed_text import indexed_text
 from biem.ports import Embedder, Vectors
 from biem.ports.contradiction import ContradictionRules
 from biem.ports.notes.index import ANY_NOTE, NoteIndex

@@ -47,10 +47,16 @@ class Filter:
     `conversations` names it. None, as where no session is named: they are. Evaluated by the records alone, so it
     separates no searches.
     """
+    apart: bool = field(default=False, compare=False)
+    """Whether a search takes care of `session` before it limits its rows, so that memories of other sessions displace
+    none; else they are only dropped from what it found, which costs nothing.
+    """
 
     @property
     def late(self) -> bool:
         """Whether it has conditions that the vector index does not evaluate: mutable state, metadata, ids."""
+        if self.apart and self.session is not None:
+            return True
         mutable = self.as_of is not None or self.min_energy > 0.0 or self.sentiment != (-1.0, 1.0)
         return mutable or bool(self.metadata) or self.min_trust > 0 or bool(self.only_ids)
 

@@ -14,9 +14,9 @@ from biem.client.parameters import Moment
 from biem.client.wire import AboutServer, Done, encoded
 from biem.domain.access.key import ApiKey, Grant
 from biem.errors import AccessDenied, NotFound
-from biem.server.answers import Json
+from biem.server.backend import ServerBackend
 from biem.server.caller import Caller, caller_of
-from biem.server.door import Door
+from biem.server.json_response import Json
 from biem.server.routes import add_call, body_model, memory_for, respond, sent
 
 _SCOPES, _STATS, _FLUSH, _COMMAND = (call_of("memory", name) for name in ("scopes", "stats", "flush", "command"))
@@ -27,7 +27,7 @@ _OTHERS = ("all_", "backlog", "collection")
 
 
 class NewKey(BaseModel):
-    """A key to be made: bound as the caller's own, or closer, and granted no more."""
+    """A key to be made: bound as the caller's own, or closer, granted no more, and valid no longer."""
 
     model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
 
@@ -35,7 +35,7 @@ class NewKey(BaseModel):
     user: str | None = Field(None, description="left out or null: as the caller's key")
     project: str | None = Field(None, description="left out or null: as the caller's key")
     grants: list[Grant] = Field(min_length=1)
-    expires_at: Moment | None = None
+    expires_at: Moment | None = Field(None, description="left out or null: as the caller's key")
 
 
 class MadeKey(BaseModel):
@@ -122,8 +122,8 @@ async def health() -> Response:
 
 def ready(request: Request) -> Response:
     """Whether memories can be stored and recalled: 200, else 503. For readiness probes; without a key."""
-    door: Door = request.app.state.door
-    found = door.health()
+    backend: ServerBackend = request.app.state.backend
+    found = backend.health()
     servers = {name: "down" if why else "ok" for name, why in found.servers.items()}
     document = {"ready": found.ready, "degraded": found.degraded, "servers": servers}
     return Json(document, 200 if found.ready else 503)
@@ -176,9 +176,9 @@ def command(request: Request, body: _CommandBody) -> Response:  # type: ignore[v
 
 
 def keys(request: Request) -> Response:
-    """The keys that are bound to no more than the caller's own, oldest first."""
+    """The keys that are bound to no more than the caller's own and granted no more, oldest first."""
     caller = _administrator(request)
-    found = [key for key in caller.door.keys.list(caller.key.tenant) if caller.key.covers(key)]
+    found = [key for key in caller.backend.keys.list(caller.key.tenant) if caller.key.covers(key)]
     return _json(list[ApiKey], found)
 
 
@@ -192,16 +192,19 @@ def add_key(request: Request, body: NewKey) -> Response:
         raise AccessDenied("a key is bound to no more than the key that makes it")
     for grant in body.grants:
         own.require(grant)
-    made = caller.door.keys.add(own.tenant, user, project, body.grants, name=body.name, expires_at=body.expires_at)
+    expires_at = body.expires_at or own.expires_at
+    if own.expires_at is not None and expires_at is not None and expires_at > own.expires_at:
+        raise AccessDenied("a key is valid no longer than the key that makes it")
+    made = caller.backend.keys.add(own.tenant, user, project, body.grants, name=body.name, expires_at=expires_at)
     return _json(MadeKey, MadeKey(key=made.key, token=made.token), 201)
 
 
 def revoke(request: Request, key_id: str) -> Response:
     """End a key, in every process within a second; `changed` is false if it was revoked before."""
     caller = _administrator(request)
-    if key_id not in {key.id for key in caller.door.keys.list(caller.key.tenant) if caller.key.covers(key)}:
+    if key_id not in {key.id for key in caller.backend.keys.list(caller.key.tenant) if caller.key.covers(key)}:
         raise NotFound("there is no such key")
-    return _json(Done, Done(changed=caller.door.keys.revoke(caller.key.tenant, key_id)))
+    return _json(Done, Done(changed=caller.backend.keys.revoke(caller.key.tenant, key_id)))
 
 
 def _administrator(request: Request) -> Caller:

@@ -17,16 +17,16 @@ from starlette.routing import Route
 
 from biem.errors import BiemError
 from biem.server import hooks, page, problems
-from biem.server.access import LocalAccess
 from biem.server.administration import administration_router
-from biem.server.door import Door
-from biem.server.gate import RequestGate
+from biem.server.backend import ServerBackend
 from biem.server.items import items_router
+from biem.server.local_access import LocalAccess
 from biem.server.mcp.mounted import PATH as MCP_PATH
 from biem.server.mcp.mounted import McpEndpoint
 from biem.server.memories import memories_router
 from biem.server.notes import NoteFolders, notes_router
 from biem.server.openapi import described
+from biem.server.request_gate import RequestGate
 from biem.server.routes import calls_router
 from biem.server.transfer import UPLOADS, transfer_router
 
@@ -35,7 +35,7 @@ FREE = ("/health", "/ready", "/openapi.json", *page.PATHS)
 
 
 def build(
-    opened: Callable[[], AbstractContextManager[Door]],
+    opened: Callable[[], AbstractContextManager[ServerBackend]],
     hosts: Collection[str] = (),
     *,
     folders: Sequence[str] = (),
@@ -54,10 +54,10 @@ def build(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.local = None if local is None else local()
         context = opened()
-        door = await run_sync(context.__enter__)
-        app.state.door = door
+        backend = await run_sync(context.__enter__)
+        app.state.backend = backend
         app.state.folders = opened_folders
-        current_default_thread_limiter().total_tokens = door.threads
+        current_default_thread_limiter().total_tokens = backend.threads
         try:
             async with mcp.running():
                 yield

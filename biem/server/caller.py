@@ -7,7 +7,7 @@ from starlette.requests import Request
 from biem.domain.access.key import ApiKey
 from biem.domain.scope import Scope
 from biem.memory import Memory
-from biem.server.door import Door
+from biem.server.backend import ServerBackend
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Caller:
 
     key: ApiKey
     scope: Scope
-    door: Door
+    backend: ServerBackend
 
     def memory(self, grant: str = "read", *, scope: Scope | None = None) -> Memory:
         """The memory of the scope, or of another one within the key's binding, if the key grants this.
@@ -27,7 +27,7 @@ class Caller:
         wanted = self.scope if scope is None else scope
         if not self.key.admits(wanted):
             self.key.scope(wanted.user, wanted.project)
-        return self.door.memory.scope(tenant=wanted.tenant, user=wanted.user, project=wanted.project)
+        return self.backend.memory.scope(tenant=wanted.tenant, user=wanted.user, project=wanted.project)
 
 
 def caller_of(request: Request) -> Caller:

@@ -21,8 +21,8 @@ from starlette.responses import Response
 
 from biem.domain.text import storable
 from biem.errors import BiemError
-from biem.server.answers import Json
 from biem.server.caller import Caller, caller_of
+from biem.server.json_response import Json
 
 logger = logging.getLogger("biem.server")
 

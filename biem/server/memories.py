@@ -10,7 +10,7 @@ from starlette.responses import Response
 from biem.client.calls import call_of
 from biem.client.wire import Stored, encoded
 from biem.domain.node import Node
-from biem.errors import RefConflict, RevisionConflict
+from biem.errors import InvalidInput, RefConflict, RevisionConflict
 from biem.server.caller import caller_of
 from biem.server.problems import IdempotencyKeyReused, RevisionMismatch
 from biem.server.routes import Id, add_call, memory_for, model_of, query_model, respond, sent
@@ -66,12 +66,14 @@ def remember(
     another text it answers 422; a `ref` in the body that names another text, 409.
     """
     memory = caller_of(request).memory("write")
-    key = once.strip('"') if once else None
+    key = None if once is None else once.strip('"')
+    if key == "":
+        raise InvalidInput("the Idempotency-Key is empty; send a name of the call, or none")
     given: Any = body
     try:
         if isinstance(given, _Many):
             items = [
-                _with_ref(sent({"item": item}), f"{key}#{place}" if key else None)
+                _with_ref(sent({"item": item}), None if key is None else f"{key}#{place}")
                 for place, item in enumerate(given.items, 1)
             ]
             ids = memory.remember_many(items, wait=given.wait)

@@ -21,8 +21,8 @@ from biem.domain.scope import Scope
 from biem.domain.transfer import ExportReport
 from biem.errors import AccessDenied, InvalidInput
 from biem.server.caller import Caller, caller_of
-from biem.server.gate import BODY_TIMEOUT_S
 from biem.server.problems import BodyTooLarge, BodyTooSlow
+from biem.server.request_body import BODY_TIMEOUT_S
 from biem.server.routes import add_call, model_of, query_model, respond, sent
 
 _EXPORT, _IMPORT, _MOVE, _ERASE = (call_of("memory", name) for name in ("export", "import_", "move", "erase"))
@@ -147,7 +147,7 @@ def _file_name(name: str) -> str:
 
 async def _received(request: Request, file: IO[bytes], caller: Caller) -> None:
     """Write the body to a file. Raises `BodyTooLarge` and, when nothing arrives for a while, `BodyTooSlow`."""
-    most, size, more = caller.door.upload_bytes, 0, True
+    most, size, more = caller.backend.upload_bytes, 0, True
     while more:
         message: Message | None = None
         with anyio.move_on_after(BODY_TIMEOUT_S):

@@ -14,7 +14,7 @@ from biem.bootstrap import broker_of, serve_levels, serve_spans_of_children, ser
 from biem.config import Settings, load_settings
 from biem.workers import health
 from biem.workers.configuration import configuration
-from biem.workers.pulse import Pulse
+from biem.workers.heartbeat import Heartbeat
 from biem.workers.tasks import WorkerResources, processes_of, register
 
 
@@ -32,7 +32,7 @@ def build(settings: Settings) -> Celery:
     signals.worker_process_shutdown.connect(lambda **_: bench.close(), weak=False)
     signals.worker_shutdown.connect(lambda **_: bench.close(), weak=False)
     signals.worker_init.connect(lambda sender, **_: bench.share(processes_of(sender)), weak=False)
-    celery.steps["consumer"].add(Pulse)
+    celery.steps["consumer"].add(Heartbeat)
     signals.worker_ready.connect(lambda **_: serve_spans_of_children(settings), weak=False)
     signals.beat_init.connect(lambda **_: serve_levels(settings, stack), weak=False)
     signals.beat_init.connect(lambda **_: health.begin("beat"), weak=False)

@@ -33,7 +33,7 @@ def configuration(settings: Settings, broker: str) -> dict[str, Any]:
         }
     return {
         "broker_url": broker,
-        "worker_consumer": "biem.workers.pulse:Consumer",
+        "worker_consumer": "biem.workers.heartbeat:Consumer",
         # A message is redelivered when its worker has not finished by then: longer than any task may take.
         "broker_transport_options": broker_options(broker) | {"visibility_timeout": 2 * (int(limit) + _LATE_S)},
         "task_acks_late": True,
@@ -46,7 +46,7 @@ def configuration(settings: Settings, broker: str) -> dict[str, Any]:
         "worker_prefetch_multiplier": 1,
         "worker_cancel_long_running_tasks_on_connection_loss": True,
         "beat_schedule": schedule,
-        "beat_scheduler": "biem.workers.pulse:Scheduler",
+        "beat_scheduler": "biem.workers.heartbeat:Scheduler",
         "beat_max_loop_interval": _LOOKS_S,
         "timezone": "UTC",
     }

@@ -5,7 +5,8 @@
 
 Cheaper than a request over the broker, and correct when the broker is down: a worker that waits for Redis must not be
 killed, because a restarted one would wait, too. A process that waits for the broker keeps touching its file, and writes
-into it that it waits (`biem.workers.pulse`): alive, and not ready. A process that has not touched it for long hangs.
+into it that it waits (`biem.workers.heartbeat`): alive, and not ready. A process that has not touched it for long is
+assumed to hang.
 """
 
 import os
@@ -25,7 +26,7 @@ _WAITS = "waits for the broker"
 _READY = "--ready"
 
 
-def pulse_of(role: str) -> Path:
+def heartbeat_of(role: str) -> Path:
     """The file of `role`, in a private folder of this user: others may write to the folder around it."""
     return Path(tempfile.gettempdir()) / f"biem-{os.geteuid()}" / f"{role}.alive"
 
@@ -36,14 +37,14 @@ def begin(role: str) -> None:
     Raises `ConfigError` where the folder belongs to another user, or is open to others: its owner could fake a
     heartbeat, or have this process write through a symbolic link.
     """
-    folder = pulse_of(role).parent
+    folder = heartbeat_of(role).parent
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise ConfigError(f"{folder} cannot be made ({error.strerror}); set TMPDIR to a folder that you own") from error
     if not _is_private(folder):
         raise ConfigError(f"{folder} is not a folder of this user alone; remove it, or set TMPDIR to one that you own")
-    pulse_of(role).unlink(missing_ok=True)
+    heartbeat_of(role).unlink(missing_ok=True)
 
 
 def beat(role: str) -> None:
@@ -58,7 +59,7 @@ def wait(role: str) -> None:
 
 def _say(role: str, text: str) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-    with os.fdopen(os.open(pulse_of(role), flags, 0o600), "w", encoding="utf-8") as file:
+    with os.fdopen(os.open(heartbeat_of(role), flags, 0o600), "w", encoding="utf-8") as file:
         file.write(text)
         file.flush()
         os.utime(file.fileno())  # truncating an empty file does not change its time
@@ -75,9 +76,9 @@ def _is_private(folder: Path) -> bool:
 
 def is_alive(role: str, now: float) -> bool:
     """Whether `role` had a heartbeat recently; `now` in seconds since 1970."""
-    pulse = pulse_of(role)
+    touched = heartbeat_of(role)
     try:
-        return _is_private(pulse.parent) and now - pulse.lstat().st_mtime < _OLDEST_S[role]
+        return _is_private(touched.parent) and now - touched.lstat().st_mtime < _OLDEST_S[role]
     except FileNotFoundError:
         return False
 
@@ -85,7 +86,7 @@ def is_alive(role: str, now: float) -> bool:
 def is_ready(role: str, now: float) -> bool:
     """Whether `role` is alive and does not wait for its broker."""
     try:
-        return is_alive(role, now) and pulse_of(role).read_text(encoding="utf-8") != _WAITS
+        return is_alive(role, now) and heartbeat_of(role).read_text(encoding="utf-8") != _WAITS
     except FileNotFoundError:
         return False
 

@@ -19,21 +19,21 @@ from tests.support.fakes import eventually
 ROOT = Path(__file__).parents[2]
 APP = """
 from celery import Celery
-from biem.workers.pulse import Pulse
+from biem.workers.heartbeat import Heartbeat
 app = Celery("probed", broker={broker!r})
-app.conf.worker_consumer = "biem.workers.pulse:Consumer"
-app.conf.beat_scheduler = "biem.workers.pulse:Scheduler"
+app.conf.worker_consumer = "biem.workers.heartbeat:Consumer"
+app.conf.beat_scheduler = "biem.workers.heartbeat:Scheduler"
 app.conf.beat_schedule = {{"wake": {{"task": "probed.wake", "schedule": 0.5, "options": {{"queue": "woken"}}}}}}
 app.conf.worker_enable_remote_control = False
-app.steps["consumer"].add(Pulse)
+app.steps["consumer"].add(Heartbeat)
 """
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where pulses are, of this test alone."""
+    """The folder of the heartbeat files of this test."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    health.pulse_of("worker").parent.mkdir(mode=0o700)
+    health.heartbeat_of("worker").parent.mkdir(mode=0o700)
     return tmp_path
 
 
@@ -64,9 +64,9 @@ def of_another(own: Path, tmp_path: Path) -> None:
 def test_a_folder_that_somebody_prepared_is_neither_written_to_nor_believed(
     prepare: Callable[[Path, Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Given a shared folder in which somebody made ours before us, with a pulse in it
+    # Given a shared folder in which somebody made ours before us, with a heartbeat file in it
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    own = health.pulse_of("worker").parent
+    own = health.heartbeat_of("worker").parent
     prepare(own, tmp_path)
     if own.is_dir():
         (own / "worker.alive").write_text("", encoding="utf-8")
@@ -76,16 +76,16 @@ def test_a_folder_that_somebody_prepared_is_neither_written_to_nor_believed(
     assert not health.is_alive("worker", time.time())
 
 
-def test_a_pulse_that_is_a_link_is_not_followed(folder: Path) -> None:
-    # Given a file of somebody / When the pulse leads to it / Then it is not written to
+def test_a_heartbeat_file_that_is_a_link_is_not_followed(folder: Path) -> None:
+    # Given a file of somebody / When the heartbeat file leads to it / Then it is not written to
     (folder / "precious").write_text("kept", encoding="utf-8")
-    health.pulse_of("worker").symlink_to(folder / "precious")
+    health.heartbeat_of("worker").symlink_to(folder / "precious")
     with pytest.raises(OSError, match="symbolic links"):
         health.wait("worker")
     assert (folder / "precious").read_text(encoding="utf-8") == "kept"
     health.begin("worker")
     health.wait("worker")
-    assert health.pulse_of("worker").stat().st_mode & 0o077 == 0
+    assert health.heartbeat_of("worker").stat().st_mode & 0o077 == 0
 
 
 def valkey() -> str:
@@ -109,7 +109,7 @@ def test_who_has_not_been_heard_of_for_long_is_dead(folder: Path, role: str, old
 
     # When somebody beats / Then it lives, for so long
     health.beat(role)
-    now = health.pulse_of(role).stat().st_mtime
+    now = health.heartbeat_of(role).stat().st_mtime
     assert health.is_alive(role, now + oldest_s - 1)
     assert not health.is_alive(role, now + oldest_s + 1)
 
@@ -120,14 +120,14 @@ def test_who_waits_for_the_broker_is_alive_as_long_as_it_tries_and_not_ready(
 ) -> None:
     # Given somebody who waits / Then it is alive, but not ready, and dead when it no longer tries
     health.wait(role)
-    now = health.pulse_of(role).stat().st_mtime
+    now = health.heartbeat_of(role).stat().st_mtime
     assert health.is_alive(role, now + oldest_s - 1)
     assert not health.is_ready(role, now)
     assert not health.is_alive(role, now + oldest_s + 1)
 
     # When it has the broker again / Then it is ready, until it hangs
     health.beat(role)
-    now = health.pulse_of(role).stat().st_mtime
+    now = health.heartbeat_of(role).stat().st_mtime
     assert health.is_ready(role, now + oldest_s - 1)
     assert not health.is_ready(role, now + oldest_s + 1)
 
@@ -186,8 +186,8 @@ def broker(path: Path) -> Iterator[None]:
 
 def gets_younger(role: str) -> None:
     """Wait until the file of the role has been touched again."""
-    first = health.pulse_of(role).stat().st_mtime
-    eventually(lambda: health.pulse_of(role).stat().st_mtime > first)
+    first = health.heartbeat_of(role).stat().st_mtime
+    eventually(lambda: health.heartbeat_of(role).stat().st_mtime > first)
 
 
 @pytest.mark.long

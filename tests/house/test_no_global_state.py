@@ -93,7 +93,7 @@ _CHANGES = {"add", "append", "clear", "discard", "extend", "insert", "pop", "pop
 _KEEPS_STATE = {
     "redaction.py": "which secrets a process must not show: one set, as logging has one record factory",
     "plugin.py": "open plugins, whose locks a forked child renews",
-    "forking.py": "open memories, which a forked child opens anew",
+    "reopen_after_fork.py": "open memories, which a forked child opens again",
     "e5.py": "open models, which a forked child loads anew",
     "flag_embedding.py": "which process loaded torch: its threads are not in forked children",
 }

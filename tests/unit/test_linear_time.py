@@ -35,7 +35,7 @@ from biem.engine.encode.gate_text import GateTextReader
 from biem.engine.life import implicit_feedback as echo
 from biem.engine.query import question
 from biem.engine.recall.rank import newer_first as currency
-from biem.notes import front, indexed, lint
+from biem.notes import front, indexed_text, lint
 from tests.support.effort import sized
 from tests.support.work import HOLD_S, Steps, calls_of, cpu_of, longest_hold, repeated, watched
 from tests.unit.notes.reading import reader
@@ -80,7 +80,7 @@ def noted(text: str) -> object:
     note = NOTES.read(f"{text[:100]}/tea.md", f"# Tea\n\n{text}".encode())
     return [
         lint.lint(note),
-        [indexed.indexed_text(chunk.headings, chunk.body) for chunk in getattr(note, "chunks", ())],
+        [indexed_text.indexed_text(chunk.headings, chunk.body) for chunk in getattr(note, "chunks", ())],
     ]
 
 

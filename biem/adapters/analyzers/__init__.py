@@ -17,8 +17,8 @@ from biem.ports import Analyzer
 __all__ = ["RuleAnalyzer", "build"]
 
 
-_KEPT = 512
-"""Cached analyses: several steps of one batch analyse the same message."""
+_KEPT, _SPLIT = 512, 1_024
+"""Cached analyses and index terms: several steps of one batch, and of one recall, read the same texts."""
 _LONGEST_KEPT = 4_000
 """Maximum characters of a cached text."""
 
@@ -34,10 +34,14 @@ class RuleAnalyzer:
         self._aspects = Aspects(self._lexer.lexemes)
         self._glossary = Glossary()
         self._analyzed = lru_cache(_KEPT)(self._analyze)
+        self._split = lru_cache(_SPLIT)(self._terms)
 
     def lexemes(self, text: str) -> list[str]:
         """See `Analyzer.lexemes`."""
-        return self._lexer.lexemes(text)
+        return list(self._split(text)) if len(text) <= _LONGEST_KEPT else self._lexer.lexemes(text)
+
+    def _terms(self, text: str) -> tuple[str, ...]:
+        return tuple(self._lexer.lexemes(text))
 
     def wording(self, text: str) -> list[str]:
         """See `Analyzer.wording`."""

@@ -148,6 +148,11 @@ def _by_initial(words: Iterable[str]) -> str:
 
 
 _TOPICS, _THINGS, _ENGLISH = _topics()
+_BY_INITIAL: defaultdict[str, list[str]] = defaultdict(list)
+"""The words of topics of two characters and more, by their first."""
+for _word in _TOPICS:
+    if len(_word) > 1:
+        _BY_INITIAL[_word[0]].append(_word)
 _HOUSE = re.compile("(?<=^[\u4e00-\u9fff]{2})家$")
 """The segmenter takes 晓雯家 for a name."""
 _OF_QUESTIONS = frozenset(("时候", "地方"))
@@ -272,7 +277,8 @@ def _words_of(text: str, persons: tuple[tuple[int, int], ...], *, chinese: bool)
     if not chinese:
         return frozenset(found[1].lower() for found in _ENGLISH.finditer(text))
     words = {part for word, _ in knowing().tag(text) for part in _parts(word)}
-    return frozenset(word for word in _TOPICS if word in words or (len(word) > 1 and word in text))
+    said = {word for first in set(text) & _BY_INITIAL.keys() for word in _BY_INITIAL[first] if word in text}
+    return frozenset(words & _TOPICS.keys() | said)
 
 
 def _parts(word: str) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ import numpy as np
 from biem.adapters.embedders import e5_weights, onnx_graph
 from biem.adapters.embedders.encoder import unit
 from biem.adapters.embedders.shared_model import Lease
-from biem.adapters.forking import CALLS, skip_destructors
+from biem.adapters.fork_safety import CALLS, skip_destructors
 from biem.errors import ConfigError
 from biem.ports import Role, Vectors
 

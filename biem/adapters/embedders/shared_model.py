@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from biem.adapters.forking import CALLS, keep_for_ever
+from biem.adapters.fork_safety import CALLS, keep_for_ever
 
 T = TypeVar("T")
 

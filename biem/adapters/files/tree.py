@@ -147,7 +147,7 @@ def _is_unicode(path: str) -> bool:
 
 
 def _stat(path: str, about: os.stat_result) -> FileStat:
-    return FileStat(path, about.st_size, about.st_mtime_ns, about.st_ino)
+    return FileStat(path, about.st_size, about.st_mtime_ns, about.st_ino, about.st_ctime_ns)
 
 
 def _skipped(path: str, rule: LintRule, reason: str) -> SkippedNote:

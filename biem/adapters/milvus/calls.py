@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import grpc
 
-from biem.adapters.forking import CALLS
+from biem.adapters.fork_safety import CALLS
 from biem.adapters.milvus.collection import LOAD_TIMEOUT_S, connected
 from biem.adapters.milvus.light_import import MilvusClient, MilvusException
 from biem.errors import CallRefused, StoreFull, StoreUnavailable

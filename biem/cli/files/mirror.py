@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from biem.cli.invocation import NO_WORKER, of
 from biem.cli.output import Interrupted
-from biem.cli.session import NO_WORKER, of
 from biem.domain.transfer import ON_CONFLICT
 
 if TYPE_CHECKING:
@@ -30,35 +30,35 @@ def add(
     folder: Annotated[Path | None, typer.Argument(metavar="FOLDER", help="Default: ~/.aimate/memory.")] = None,
 ) -> None:
     """Mirror the scope in a folder, which is created."""
-    session = of(context)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         root = memory.mirror.add(folder)
-    session.out.result(root, lambda: session.out.line(f"{root.path} mirrors {root.scope}"))
+    invocation.out.result(root, lambda: invocation.out.line(f"{root.path} mirrors {root.scope}"))
     if not root.adopted and root.kind == "project":
-        session.out.note("files that are there already become memories only after `biem mirror adopt`")
+        invocation.out.note("files that are there already become memories only after `biem mirror adopt`")
 
 
 @app.command("remove")
 def remove(context: typer.Context, folder: Folder) -> None:
     """Mirror no longer in a folder; its files stay."""
-    session = of(context)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         memory.mirror.remove(folder)
-    session.out.result({"removed": str(folder)}, lambda: session.out.line(f"{folder} is no mirror any more"))
+    invocation.out.result({"removed": str(folder)}, lambda: invocation.out.line(f"{folder} is no mirror any more"))
 
 
 @app.command("status")
 def status(context: typer.Context) -> None:
     """Show the folders of the scope and files that need a person; exits with 10 if there are any."""
-    session = of(context)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         found = memory.mirror.status()
-    session.out.result({"roots": found}, lambda: _show(session.out, found))
+    invocation.out.result({"roots": found}, lambda: _show(invocation.out, found))
     if not found:
-        session.out.note("no folders; `biem mirror add FOLDER` makes one")
+        invocation.out.note("no folders; `biem mirror add FOLDER` makes one")
     if any(each.troubled for each in found):
         raise typer.Exit(TROUBLED)
 
@@ -73,11 +73,11 @@ def sync(
     ] = False,
 ) -> None:
     """Make files and memories say the same; exits with 10 if a file needs a person."""
-    session = of(context)
-    session.changes |= NO_WORKER
-    out = session.out
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    out = invocation.out
     try:
-        with session.memory() as memory, out.progress("read") as ticker:
+        with invocation.memory() as memory, out.progress("read") as ticker:
 
             def progress(done: int, every: int) -> None:
                 ticker.total = every
@@ -94,9 +94,9 @@ def watch(context: typer.Context) -> None:
     """Take in changed files, and write changed memories, until Ctrl-C."""
     from biem.cli.notes import ended_by
 
-    session = of(context)
-    session.changes |= NO_WORKER
-    out, stopped, told = session.out, threading.Event(), dict[str, str]()
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    out, stopped, told = invocation.out, threading.Event(), dict[str, str]()
 
     def tell(report: "MirrorReport") -> None:
         """One line for each sync that changed anything or has something new to say."""
@@ -105,7 +105,7 @@ def watch(context: typer.Context) -> None:
             out.note(_line(report))
         told[report.root] = said
 
-    with session.memory() as memory, ended_by(stopped):
+    with invocation.memory() as memory, ended_by(stopped):
         for root in memory.mirror.roots():
             out.note(f"watching {root.path}")
         memory.mirror.watch(stopped, tell)
@@ -115,11 +115,11 @@ def watch(context: typer.Context) -> None:
 @app.command("adopt")
 def adopt(context: typer.Context, folder: MaybeFolder = None) -> None:
     """Take in files of a project's folder that biem did not write, from now on."""
-    session = of(context)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         report = memory.mirror.adopt(folder)
-    _tell(session.out, [report])
+    _tell(invocation.out, [report])
 
 
 @app.command("export")
@@ -129,11 +129,11 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Replace the folder if it exists.")] = False,
 ) -> None:
     """Write all memories of the scope into a new folder, one file each."""
-    session = of(context)
-    session.changes |= NO_WORKER
-    with session.memory() as memory, session.out.progress("export") as ticker:
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory, invocation.out.progress("export") as ticker:
         report = memory.mirror.export(folder, overwrite=force, on_progress=lambda done: ticker.update(done, done))
-    session.out.result(report, lambda: session.out.line(f"{report.memories} memories written to {report.path}"))
+    invocation.out.result(report, lambda: invocation.out.line(f"{report.memories} memories written to {report.path}"))
 
 
 @app.command("import")
@@ -146,14 +146,14 @@ def import_folder(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, store nothing.")] = False,
 ) -> None:
     """Add the memories of a folder that `export` wrote."""
-    session = of(context)
-    session.changes |= NO_WORKER
-    with session.memory() as memory, session.out.progress("import") as ticker:
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory, invocation.out.progress("import") as ticker:
         report = memory.mirror.import_folder(
             folder, on_conflict=on_conflict, dry_run=dry_run, on_progress=lambda done: ticker.update(done, done)
         )
     said = f"{report.created} memories added, {report.already_there} were there, {report.skipped} left out"
-    session.out.result(report, lambda: session.out.line(said))
+    invocation.out.result(report, lambda: invocation.out.line(said))
 
 
 def _tell(out: "Output", reports: "list[MirrorReport]") -> None:

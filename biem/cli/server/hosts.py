@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from biem.cli.invocation import Invocation, of
 from biem.cli.server.host_files import Host, HostEntry, entered, file_of, removed, shown, written
-from biem.cli.session import Session, of
 from biem.errors import InvalidInput, NotFound
 
 
@@ -33,35 +33,35 @@ def connect(
     """
     if sum((show, write, remove)) > 1:
         raise InvalidInput("choose one of --print, --write and --remove")
-    session = of(context)
+    invocation = of(context)
     file = file_of(host) if path is None else path
-    entry = HostEntry(name, _command(session), url.rstrip("/"))
+    entry = HostEntry(name, _command(invocation), url.rstrip("/"))
     if remove:
         if not removed(host, file, entry):
             raise NotFound(f"{file} has no server {name!r}")
-        session.out.result({"removed": str(file)}, lambda: session.out.line(f"removed from {file}"))
+        invocation.out.result({"removed": str(file)}, lambda: invocation.out.line(f"removed from {file}"))
     elif write:
         kept = written(file, entered(host, file, entry))
-        session.out.result(
+        invocation.out.result(
             {"written": str(file), "backup": None if kept is None else str(kept)},
-            lambda: session.out.line(f"written to {file}" + (f"; the former file is {kept}" if kept else "")),
+            lambda: invocation.out.line(f"written to {file}" + (f"; the former file is {kept}" if kept else "")),
         )
     else:
         text = shown(host, entry)
-        session.out.result({"file": str(file), "entry": text}, lambda: session.out.line(text.rstrip()))
-        session.out.note(f"for {file}")
+        invocation.out.result({"file": str(file), "entry": text}, lambda: invocation.out.line(text.rstrip()))
+        invocation.out.note(f"for {file}")
     if url and not remove:
-        session.out.note("set BIEM_KEY to a key of that server (biem keys add) where the program runs")
+        invocation.out.note("set BIEM_KEY to a key of that server (biem keys add) where the program runs")
 
 
-def _command(session: Session) -> tuple[str, ...]:
+def _command(invocation: Invocation) -> tuple[str, ...]:
     """The command that the program starts: this biem, with the chosen scope."""
     options = {
-        "--env-file": session.env_file.absolute() if session.env_file else None,
-        "--home": session.home.absolute() if session.home else None,
-        "--tenant": session.tenant,
-        "--user": session.user,
-        "--project": session.project,
+        "--env-file": invocation.env_file.absolute() if invocation.env_file else None,
+        "--home": invocation.home.absolute() if invocation.home else None,
+        "--tenant": invocation.tenant,
+        "--user": invocation.user,
+        "--project": invocation.project,
     }
     given = [part for name, value in options.items() if value is not None for part in (name, str(value))]
     installed = Path(sys.executable).with_name("biem")

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from biem.cli.invocation import of
 from biem.cli.output import plain, shown_time
-from biem.cli.session import of
 
 if TYPE_CHECKING:
     from biem.domain.access.key import ApiKey
@@ -30,9 +30,9 @@ def add(
     """Make a key for the scope of --tenant, --user and --project; its token is shown once."""
     from biem.bootstrap.server import open_keys
 
-    session = of(context)
-    settings = session.settings()
-    scope = session.scope(settings)
+    invocation = of(context)
+    settings = invocation.settings()
+    scope = invocation.scope(settings)
     ends = None if days is None else datetime.now(UTC) + timedelta(days=days)  # noqa: TID251
     with open_keys(settings) as keys:
         made = keys.add(
@@ -44,8 +44,8 @@ def add(
             expires_at=ends,
         )
     document = {**plain(made.key), "token": made.token}
-    session.out.result(document, lambda: session.out.line(made.token))
-    session.out.note(f"key {made.key.id} for {_bound(made.key)}; this token is not shown again")
+    invocation.out.result(document, lambda: invocation.out.line(made.token))
+    invocation.out.note(f"key {made.key.id} for {_bound(made.key)}; this token is not shown again")
 
 
 @app.command("list")
@@ -53,13 +53,13 @@ def list_keys(context: typer.Context) -> None:
     """List the keys of the tenant, without their tokens."""
     from biem.bootstrap.server import open_keys
 
-    session = of(context)
-    settings = session.settings()
+    invocation = of(context)
+    settings = invocation.settings()
     with open_keys(settings) as keys:
-        found = keys.list(session.scope(settings).tenant)
+        found = keys.list(invocation.scope(settings).tenant)
     headers = ("id", "name", "bound to", "grants", "made", "expires", "used", "revoked")
     rows = [(key.id, key.name, _bound(key), " ".join(key.grants), *_times(key)) for key in found]
-    session.out.result(list(found), lambda: session.out.table(headers, rows))
+    invocation.out.result(list(found), lambda: invocation.out.table(headers, rows))
 
 
 @app.command("revoke")
@@ -67,11 +67,13 @@ def revoke(context: typer.Context, key_id: Annotated[str, typer.Argument(metavar
     """End a key, on every server within a second."""
     from biem.bootstrap.server import open_keys
 
-    session = of(context)
-    settings = session.settings()
+    invocation = of(context)
+    settings = invocation.settings()
     with open_keys(settings) as keys:
-        done = keys.revoke(session.scope(settings).tenant, key_id)
-    session.out.result({"revoked": done}, lambda: session.out.line("revoked" if done else "it was revoked before"))
+        done = keys.revoke(invocation.scope(settings).tenant, key_id)
+    invocation.out.result(
+        {"revoked": done}, lambda: invocation.out.line("revoked" if done else "it was revoked before")
+    )
 
 
 def _times(key: "ApiKey") -> list[str]:

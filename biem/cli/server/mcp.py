@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from biem.cli.invocation import of
 from biem.cli.server.bridge import bridge, serving, wire
-from biem.cli.session import of
 from biem.errors import InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
-    from biem.cli.session import Session
+    from biem.cli.invocation import Invocation
     from biem.memory import Memory
 
 URL, KEY = "BIEM_URL", "BIEM_KEY"
@@ -49,8 +49,8 @@ def mcp(
 class LateMemory:
     """Opens the memory at its first use. Thread-safe."""
 
-    def __init__(self, session: "Session", url: str, key: str) -> None:
-        self._session = session
+    def __init__(self, invocation: "Invocation", url: str, key: str) -> None:
+        self._invocation = invocation
         self._url = url
         self._key = key
         self._lock = threading.Lock()
@@ -75,4 +75,4 @@ class LateMemory:
             from biem.client import remote
 
             return remote(self._url, self._key)
-        return self._session.memory()
+        return self._invocation.memory()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from biem.cli.invocation import of
 from biem.cli.server.web import listening
-from biem.cli.session import of
 from biem.errors import ConfigError, MissingExtra
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def serve(
 
     from biem.bootstrap.server import open_backend, usable
 
-    session = of(context)
-    settings, hosts = session.settings(), tuple(trusted_host or ())
+    invocation = of(context)
+    settings, hosts = invocation.settings(), tuple(trusted_host or ())
     folders = NoteFolders(notes_root or ()).patterns
     if workers > 1 and settings.metrics_port:
         raise ConfigError(
@@ -65,16 +65,16 @@ def serve(
         address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]} (Ctrl-C ends it)"
         if workers > 1:
             with usable(settings):  # an error is reported here, once
-                session.out.note(address)
-                changes = session.changes | ({"home": session.home} if session.home else {})
-                made = partial(application, session.env_file, changes, hosts, folders)
-                config = _config(made, verbose=session.out.verbose, workers=workers)
+                invocation.out.note(address)
+                changes = invocation.changes | ({"home": invocation.home} if invocation.home else {})
+                made = partial(application, invocation.env_file, changes, hosts, folders)
+                config = _config(made, verbose=invocation.out.verbose, workers=workers)
                 Multiprocess(config, sockets=[listener]).run()
             return
-        with open_backend(settings, embedder=session.embedder) as backend:
-            session.out.note(address)
+        with open_backend(settings, embedder=invocation.embedder) as backend:
+            invocation.out.note(address)
             app = build(lambda: nullcontext(backend), hosts, folders=folders)
-            uvicorn.Server(_config(lambda: app, verbose=session.out.verbose, workers=1)).run([listener])
+            uvicorn.Server(_config(lambda: app, verbose=invocation.out.verbose, workers=1)).run([listener])
 
 
 def _config(make: "Callable[[], FastAPI]", *, verbose: bool, workers: int) -> "uvicorn.Config":

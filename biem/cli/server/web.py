@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from biem.cli.session import of
+from biem.cli.invocation import of
 from biem.errors import ConfigError, MissingExtra
 
 HOST = "127.0.0.1"
@@ -31,26 +31,26 @@ def web(
             raise
         raise MissingExtra("the web page needs fastapi, uvicorn and mcp; run: pip install 'biem[web]'") from error
     from biem.bootstrap.server import open_backend
-    from biem.server.access import is_loopback
     from biem.server.local.app import access_of
+    from biem.server.local_access import is_loopback
 
-    session = of(context)
-    settings = session.settings()
-    scope = session.scope(settings)
+    invocation = of(context)
+    settings = invocation.settings()
+    scope = invocation.scope(settings)
     access = access_of(settings, scope)
     if not access.token and not is_loopback(host):
         raise ConfigError(f"others could read every memory at {host}; set BIEM_WEB_TOKEN, or listen on {HOST}")
-    with listening(host, port) as listener, open_backend(settings, embedder=session.embedder) as backend:
+    with listening(host, port) as listener, open_backend(settings, embedder=invocation.embedder) as backend:
         config = uvicorn.Config(
             build(lambda: nullcontext(backend), local=lambda: access),
             ws="none",
             lifespan="on",
-            access_log=session.out.verbose,
-            log_level="info" if session.out.verbose else "warning",
+            access_log=invocation.out.verbose,
+            log_level="info" if invocation.out.verbose else "warning",
             server_header=False,
             proxy_headers=False,
         )
-        session.out.note(f"http://{f'[{host}]' if ':' in host else host}:{port} (Ctrl-C ends it)")
+        invocation.out.note(f"http://{f'[{host}]' if ':' in host else host}:{port} (Ctrl-C ends it)")
         uvicorn.Server(config).run([listener])
 
 

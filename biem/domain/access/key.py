@@ -61,8 +61,9 @@ class ApiKey:
         return scope.tenant == self.tenant and self.user in (None, scope.user) and self.project in (None, scope.project)
 
     def covers(self, other: "ApiKey") -> bool:
-        """Whether another key is bound to no more than this one."""
-        return other.tenant == self.tenant and self.user in (None, other.user) and self.project in (None, other.project)
+        """Whether another key is bound to no more than this one, and granted no more."""
+        bound = self.user in (None, other.user) and self.project in (None, other.project)
+        return other.tenant == self.tenant and bound and set(other.grants) <= set(self.grants)
 
     def require(self, grant: str) -> None:
         """Raise `AccessDenied` unless this is granted."""

@@ -26,7 +26,8 @@ SAYS = re.compile(
 )
 LIST = re.compile(r"^\s*(?:[-*•]|\d+[.)、])\s*[^\s,，、/]+(?:\s*[,，、/]\s*[^\s,，、/]+)*\s*$")
 SUPPOSED = re.compile(
-    r"^\W*(?:if|when(?:ever)? (?:we|they|he|she)|suppose|imagine|what if|unless|had i|maybe|perhaps|i (?:wish"
+    r"^\W*(?:if (?!i (?:ever )?(?:say|type|paste|ask|mention|send)\b)|when(?:ever)? (?:we|they|he|she)|suppose"
+    r"|imagine|what if|unless|had i|maybe|perhaps|i (?:wish"
     r"|think|guess|"
     r"wonder|hope|dream(?:ed|t)?|doubt)|(?:would|could|might) )\b"
     r"|\b(?:would|might|could) (?:have|be|never|always|rather not)\b|\bif (?:i|you|we) (?:were|had)\b"
@@ -35,14 +36,15 @@ SUPPOSED = re.compile(
 )
 LEAD = (
     r"^\W*(?:(?:and|so|but|oh|ok|okay|well|yes|yeah|no|also|btw|by the way|actually|honestly|personally"
-    r"|in general|generally|fyi)\b[\s,:!-]*)*"
+    r"|in general|generally|fyi|these days|nowadays)\b[\s,:!-]*)*"
 )
 LEAD_ZH = (
     r"^\W*(?:(?:其实|另外|还有|对了|嗯|哦|顺便说一下|顺便说|顺便|说实话|一般来说|总的来说|不过|而且|但是"
     r"|对我来说|个人而言|平时|通常)[，,：:\s]*)*"
 )
 PAST = (
-    "been|had|was|were|knew|thought|said|did|got|went|saw|heard|felt|told|made|found|came|took|gave|left|met|wrote|lost"
+    "been|had|was|were|knew|thought|said|did|got|went|saw|heard|felt|told|made|found|came|took|gave|left|met|wrote"
+    "|lost"
     "|meant|imagined|wanted|believed|expected|understood|became|kept|held|won|grew|began|seen|done|gone|taken|given"
     "|known|forgotten|sent|built|ran|bought|brought|paid|spent|stood|slept|ate|drank|chose|broke|drove|\\w+ed"
 )
@@ -61,7 +63,8 @@ HABIT = re.compile(
     + r")\b)[a-z]{2,}"
     r"|i (?:strongly |really |generally |usually |always |much )?prefer\b(?! (?:not to (?:say|answer|talk|discuss"
     r"|think)|it|this|them|him|her|that(?: way| one)?\W*$)\b)"
-    r"|i(?:'m| am) (?:not )?(?:used|accustomed) to \w+ing\b|i make (?:it )?a habit of\b"
+    r"|i(?:'m| am) (?:not )?(?:used|accustomed) to \w+ing\b|i make (?:it )?a (?:habit|point) (?:of|to)\b"
+    r"|i (?!(?:" + PAST + "|" + ACCIDENT + r"|am|was|had)\b)[a-z]{2,} [^,]{3,60},? always\W*$"
     r"|i(?:'m| am) in the habit of \w+ing\b|my (?:habit|preference"
     r"|rule) is\b"
     r"|i (?:work|write|code|cook|shop|train|read|pay|travel|commute) exclusively (?:in|with|from|at|on|by|for)\b"
@@ -72,12 +75,16 @@ HABIT = re.compile(
     + r")\b))",
     re.IGNORECASE,
 )
-DONE_ZH = "写|做饭?|吃|喝|出门|上班|开会|睡觉?|看|读|买|坐|开车|跑步|工作|学习|回|提交|画"
+DONE_ZH = "写|做饭?|吃|喝|出门|上班|开会|睡觉?|看|读|买|坐|开车|跑步|工作|学习|回|提交|画|用|记|选|挑|订|穿|点|付|管"
+WHEN_ZH = "(?:每?周|星期)[一二三四五六日天末]|进门|出差|出国|旅行|旅游|通勤|上下班|下班|周末|早上|晚上|中午|冬天|夏天"
+"|在家|在公司"
 WHILE_ZH = r"(?:[^，,。我你他她它]{1,10}(?:的时候|时)[，,]?)?"
 HABIT_ZH = re.compile(
     LEAD_ZH + r"(?:我的习惯是|[我俺](?:" + DONE_ZH + r")[^，,。我你他她它们]{0,8}(?:从不|从来不|总是|都习惯)"
-    r"|[我俺](?!妈|爸|爷|奶|姥|外[婆公]|老[婆公板师爸妈]|哥|姐|弟|妹|家|们|的|儿子|女儿|男友|女友|朋友|同事|室友|孩子|领导"
-    r"|觉得|感觉|以为|听|发现|[^，,。]{0,4}(?:以前|从前|曾经|小时候|过去|原来|本来))[^，,。你您他她它们]{2,20}(?:从不|从来不|习惯(?=用|先|把|在|放|写|开)"
+    r"|[我俺](?!妈|爸|爷|奶|姥|外[婆公]|老[婆公板师爸妈]|哥|姐|弟|妹|家|们|的|儿子|女儿|男友|女友|朋友|同事|室友|孩子"
+    r"|领导"
+    r"|觉得|感觉|以为|听|发现|[^，,。]{0,4}(?:以前|从前|曾经|小时候|过去|原来|本来))[^，,。你您他她它们]{2,20}(?:从不"
+    r"|从来不|习惯(?=用|先|把|在|放|写|开)"
     r"|(?:向来|一向|一律)(?=都?(?:不|只|先|自己|亲自)?[用写做吃喝坐开关穿看放带加买读走按]))"
     r"(?!知道|觉得|后悔|认为|以为|[是很])"
     r"|我的[^，,。我你他她]{0,6}(?:习惯|风格|偏好|原则|规矩)[是：:](?!什么|怎)"
@@ -89,7 +96,8 @@ HABIT_ZH = re.compile(
     r"(?:习惯(?!了吧|不了|了[，,。！!\s]|了$)|总是(?!忘|丢|觉得|感觉|想|被|做梦|梦|失眠|迟到|睡不|担心|在想|弄|搞)"
     r"|从不(?!知道"
     r"|觉得|后悔|认为)"
-    r"|从来不(?!知道|觉得|后悔|认为)|永远不会|(?:向来|一向)(?!觉得|认为|以为|运气|脾气|身体|胆|怕|起不|睡不|不太|很|是|比较|反应)|偏好|偏爱|更倾向于?|倾向于|偏向于?))"
+    r"|从来不(?!知道|觉得|后悔|认为)|永远不会|(?:向来|一向)(?!觉得|认为|以为|运气|脾气|身体|胆|怕|起不|睡不|不太|很"
+    r"|是|比较|反应)|偏好|偏爱|更倾向于?|倾向于|偏向于?))"
 )
 LIKES = re.compile(
     LEAD + r"i (?:really |absolutely |also |still |just |do |quite |mostly |usually )*(?:like|love|hate|dislike"
@@ -108,11 +116,13 @@ LIKES = re.compile(
     r"|" + LEAD + r"i(?:'m| am) (?:(?:severely|highly|very|really|mildly|slightly|also|a bit) )*(?:allergic to|(?:fond"
     r"|enamou?red) of"
     r"|(?:obsessed with|crazy about|mad about|passionate about|addicted to|hooked on|partial to)"
-    r"|not much of an? |(?:not )?an? (?:morning|night|people|dog|cat|coffee|tea|beach|city|outdoors?|indoors?) person\b"
-    r"|(?:not )?(?:into|keen on)|(?:not )?an? (?:(?:big|huge|great) )?fan of|not fond of"
+    r"|not much of an? |(?:not )?an? (?:morning|night|people|dog|cat|coffee|tea|beach|city|outdoors?"
+    r"|indoors?) person\b"
+    r"|(?:not )?(?:into|keen on)|(?:not an?|an?|no) (?:(?:big|huge|great) )?fan of|an? (?:night owl|early (?:bird"
+    r"|riser))\b|not fond of"
     r"|(?:an? )?(?:(?:strict|lifelong) )?(?:vegetarian|vegan|pescatarian|teetotal\w*)\b|(?:lactose"
     r"|gluten)[- ]intolerant)"
-    r"(?! (?:it|that|this|these|those|him|her|them|you|my|the|what|how|\w+ing (?:it|that|this))\b)"
+    r"(?! (?:it|that|this|these|those|him|her|them|yours?|my|the|what|how|\w+ing (?:it|that|this))\b)"
     r"|" + LEAD + r"i (?:can't|cannot|can not|don't) (?:eat|drink|tolerate|digest)\b"
     r"(?! (?:it|that|this|these|those|any ?more|another|more|as much|so much|that much)\b)"
     r"(?!.*\b(?:now|today|tonight|tomorrow|yet|any ?more|until)\b)(?=\s+\S)"
@@ -124,22 +134,44 @@ LIKES = re.compile(
     r"(?:boring|dull|tedious|relaxing|soothing|fascinating|annoying|exhausting|delightful)\W*$"
     r"|" + LEAD + r"[a-z][\w ]{2,40} (?:is|are)(?:n't| not) (?:really )?my (?:thing|cup of tea)\b"
     # A habit with exceptions
-    r"|"
-    + LEAD
-    + r"i (?:usually|normally|typically|generally|mostly|rarely|seldom|tend to|hardly ever|almost never|almost always) "
+    r"|" + LEAD + r"i (?:usually|normally|typically|generally|mostly|rarely|seldom|tend to|hardly ever|almost never"
+    r"|almost always) "
     r"(?!(?:" + PAST + "|" + ACCIDENT + r"|am|have|do|don't|get)\b)[a-z]{2,}"
-    r"|" + LEAD + r"i (?:get up\b|(?!(?:" + PAST + "|" + ACCIDENT + r"|am|was|have|had|do not|say"
+    r"|" + LEAD + r"i (?:get up\b|(?!(?:" + PAST + "|" + ACCIDENT + r"|just|already|am|was|have|had|do not|say"
     r"|don't (?:need|have|want|know|think|feel|get|see|mean))\b)[a-z]+\b)"
     r"(?! (?:you|him|her|them|it|that|this|not)\b)[^,.]{0,50} (?:every (?:single )?(?:day|morning|evening|night"
     r"|week|weekend"
     r"|month|year|spring|summer|autumn|winter|(?:" + DAYS + r")day)|on (?:(?:" + DAYS + r")days|weekends)"
-    r"|(?:in|at|during|before|after) (?:every|each) \w+)(?: (?:before|after) \w[\w ]{1,20})?\W*$"
+    r"|(?:in|at|during|before|after) (?:every|each) \w+|(?:(?:"
+    + DAYS
+    + r")day|weekday|weekend) (?:mornings|afternoons|evenings"
+    r"|nights)|everywhere|(?:once|twice|\w+ times) (?:a|an|per|every|each) (?:day|week|month|year))(?: (?:before"
+    r"|after) \w[\w ]{1,20})?\W*$"
+    r"|" + LEAD + r"i (?!(?:" + PAST + "|" + ACCIDENT + r"|am|was|had|put|cut|let|set|read)\b)[a-z]{2,} all my \w+ "
+    r"(?:in|on|with|at|by|from|as)\b"
+    r"|"
+    + LEAD
+    + r"(?!(?:this|that|it|you|he|she|they|these|those|which|what|who)\b)[^,]{2,40} (?:is|are) (?:still )?my "
+    r"(?:favou?rite|go-to|preferred)\b"
     r"|" + LEAD + r"i (?:work|sleep|think|learn|write|focus|study|concentrate|function) (?:best|better|worst) \w"
     r"|" + LEAD + r"i (?:stick|keep) to (?!my|the|that|this|what|it|you)\w"
     r"|" + LEAD + r"i refuse to (?!believe|accept|think|talk|answer|say|be|let|give)[a-z]+ \w"
     r"|" + LEAD + r"i (?:strongly |generally )?favou?r (?!the (?:idea|plan)|it|this|that|him|her|them|you)\w"
     r"|" + LEAD + r"i(?:'ve| have) always (?:used|preferred|written|worked (?:in|with|from)|kept|favou?red)\b"
     r"(?! (?:it|this|that|him|her|them|you)\b)"
+    r"|"
+    + LEAD
+    + r"i (?:don't|never) (?!(?:"
+    + ACCIDENT
+    + r")\b)[a-z]+ [^,]{2,40} (?:before|after) (?:noon|midnight|lunch"
+    r"|breakfast|dinner|work|\d+|six|seven|eight|nine|ten|eleven)\W*$"
+    r"|"
+    + LEAD
+    + r"(?:usually|normally|typically|mostly|rarely),? i (?!(?:"
+    + PAST
+    + "|"
+    + ACCIDENT
+    + r"|am|have|do|don't)\b)[a-z]{2,}"
     r"|" + LEAD + r"(?:most|every) (?:single )?(?:day|morning|evening|night|weekend|(?:" + DAYS + r")day)s?,? i "
     r"(?!(?:" + PAST + "|" + ACCIDENT + r"|am|have|had|don't|'\w+)\b)[a-z]{2,}"
     r"|"
@@ -154,18 +186,24 @@ LIKES_ZH = re.compile(
     LEAD_ZH + WHILE_ZH + r"(?:比起[^，,。我]{1,10}[，,]?)?"
     r"[我俺](?:最|很|非常|特别|比较|更|真的?|一直|还|也|超级?|极其|尤其|挺|蛮|就|实在|从小就?)*"
     r"(?:不(?:太|怎么|是很)?喜欢|不爱|喜欢|讨厌|热爱|酷爱|热衷于|痛恨|厌恶|钟爱|迷上了|受不了"
-    r"|最爱的(?=[^，,。]{1,10}是)"
+    r"|最爱(?:的(?=[^，,。]{1,10}是)|(?!的))|享受(?!到)"
     r"|爱(?=[吃喝看听玩用]))(?!你|您|这|那|他|她|它"
-    r"|上了|上)(?=\S)"
+    r"|上了|上|[^，,。]{0,8}[这那][段个句部首本篇])(?=\w)"
+    r"|"
+    + LEAD_ZH
+    + r"我(?:每?一?(?:天|周|星期|个?月|年)[^，,。你他她了过]{0,6}?[一两二三四五六七八九十\d]+[次回趟遍杯顿]"
+    r"|[^，,。我你他她了过]{1,6}(?:之前|以前|之后|以后)不(?!能|想|会|敢|知|要|是|在|好)[^，,。了过]{2,8}[。.！!]?$)"
     r"|"
     + LEAD_ZH
     + r"我(?:对[^，,。我你他她它]{1,10}(?:严重)?过敏|(?:有点|严重|轻度)?(?:乳糖|麸质|酒精)不耐受?|不(?:能|太能"
     r"|可以)[吃喝碰](?!了|的)[^，,。了]{1,8}[。.！!]?$"
     r"|对(?![这那你他她它此])[^，,。我]{1,10}(?:(?:很|非常|特别|一直)?(?:感兴趣|着迷)|(?:不太?|没什么"
     r"|没)(?:感)?兴趣)[。.！!]?$"
-    r"|是(?:个|一个|一名|资深|忠实)*[^，,。你您他她的是]{1,8}(?:迷|控|爱好者|发烧友)[。.！!]?$|是(?:个"
+    r"|是(?:个|一个|一名|资深|忠实)*[^，,。你您他她的是]{0,8}(?:迷|控|爱好者|发烧友|夜猫子)[。.！!]?$|是(?:个"
     r"|一个)?素食(?:者|主义者)|吃素"
-    r"|(?:从小|一直|平时|一般|基本|从)?不[吃喝碰](?!了|下|完|到|饱|亏|醋|惯)[^，,。了]{1,8}(?:[。.！!]?$|[，,].{0,10}(?:帮|请|别|不要|避开|注意"
+    r"|(?:从小就?|一直|平时|一般|基本|从|"
+    + WHEN_ZH
+    + r")?不[吃喝碰](?!了|下|完|到|饱|亏|醋|惯)[^，,。了]{1,8}(?:[。.！!]?$|[，,].{0,10}(?:帮|请|别|不要|避开|注意"
     r"|记得)))"
     # A habit with exceptions
     r"|" + LEAD_ZH + r"我(?!觉得|听说|知道|发现|认为|以为|想|说|问)[^，,。你您他她它们]{0,12}?"
@@ -176,12 +214,22 @@ LIKES_ZH = re.compile(
     + LEAD_ZH
     + r"我(?:[^，,。我你您他她它们]{1,6}(?:总会|总要|都会)|(?:睡|饭|出门|开工|提交|下班)[前后](?:一定|必)会?)"
     r"(?!你|觉得|很|更|想|忘|被|有)(?=[^，,。你您了]{2,}[。.！!]?$)"
-    r"|" + LEAD_ZH + r"我(?:" + DONE_ZH + r")[^，,。我你您他她它]{0,8}都(?:只)?[用喝吃穿坐](?!了|过|完|得)"
-    r"(?=[^，,。了]{2,}(?:[，,]\s?[从不]+[用喝吃穿坐][^，,。了]{1,})?[。.！!]?$)"
+    # What one does about something, or at some time
     r"|"
     + LEAD_ZH
-    + r"我(?:出差|出国|旅行|旅游|通勤|上下班|上班|下班|周末|早上|晚上|中午|冬天|夏天|在家|在公司)都(?:只)?"
-    r"[坐开骑走用喝吃穿](?!了|过|完|得|不)(?=[^，,。了]{1,}(?:[，,]\s?[从不]+[坐开骑走用喝吃穿][^，,。了]{1,})?[。.！!]?$)"
+    + r"(?:我(?:"
+    + DONE_ZH
+    + "|"
+    + WHEN_ZH
+    + r")[^，,。我你您他她它了]{0,6}|(?:(?:"
+    + DONE_ZH
+    + "|"
+    + WHEN_ZH
+    + r")[^，,。我你您他她它了]{0,6}|平时|平常)[，,]?我(?:一般|通常|基本上?)?)"
+    r"(?:都(?:会|是)?|只|一定(?:要|会)?|总(?:喜欢|爱|会|要)|一直(?:都)?(?:是|用)|一般(?:都)?会?|必(?![须然]))"
+    r"(?!没|不(?!用|吃|喝|看|带|开|放|加|穿|坐)|快|要[疯死哭睡]|[很挺太想被能]|觉得|可以|有[点些]|来不及|迟到|睡着|忘"
+    r"|[是到完得])"
+    r"(?=[^，,。你您了过]{2,}(?:[，,]\s?[从不]+[^，,。了过]{1,8})?[。.！!]?$)"
     r"|" + LEAD_ZH + r"我[^，,。我你您他她它们是]{0,8}只[用喝吃穿坐买看听住认](?!了|过|到|得|要"
     r"|[一二两三几半\d])(?=[^，,。了过]{2,}(?:[，,]\s?[从不]+[用喝吃穿坐买看听住认][^，,。了过]{1,})?[。.！!]?$)"
     r"|" + LEAD_ZH + r"我只接受(?!了|过|这|那|你|您)(?=[^，,。了过]{2,}[。.！!]?$)"
@@ -214,7 +262,8 @@ TASK = re.compile(
 )
 TASK_ZH = re.compile(
     LEAD_ZH + r"(?:待办(?!事项|清单|列表)|TODO|todo"
-    r"|任务[：:]|(?:请|麻烦)?提醒我|(?:请|麻烦)?(?:你|您)?别忘了|(?:请|麻烦)?(?:你|您)?记得(?!我"
+    r"|任务[：:]|(?:请|麻烦)?提醒我|(?:请|麻烦)?(?:你|您)?别忘了|(?:请|麻烦)?(?:你|您)?记得(?!我|那[个年时些次天]"
+    r"|当[时年]|小时候|以前"
     r"|用[^，,。]{1,6}(?:回答|回复|写|称呼|翻译|显示)|始终|每次|一律|以后|今后|不要|别)|[我咱]们?(?:还|得|要|必须"
     r"|需要|应该"
     r"|打算)+[^，,。]{0,30}"
@@ -270,7 +319,9 @@ KNOWLEDGE_ZH = re.compile(
 )
 PERSONA = re.compile(
     LEAD + r"(?:please )?(?:(?:address|refer to) me (?:as|by)\b|call (?:me|yourself)\b"
-    r"(?! (?:back|later|when|at|on|if|tomorrow|tonight|today|crazy|old))"
+    r"(?! (?:back|later|when|at|on|if|tomorrow|tonight|today|crazy|old|maybe|once|before|after|soon|now|any ?time"
+    r"|as soon"
+    r"|about)\b)"
     r"|your name (?:is|will be)\b|act as\b"
     r"(?!.*\b(?:and|then|please|to|,) ?(?:please )?(?:write|tell|give|create|explain|help|make|answer|describe|list"
     r"|provide|analy[sz]e|suggest|design|generate|draft|review|summari[sz]e|develop)\b)"
@@ -282,7 +333,8 @@ PERSONA = re.compile(
 )
 PERSONA_ZH = re.compile(
     LEAD_ZH
-    + r"(?:请|麻烦)?(?:你|您|大家)?(?:可以)?(?:以后)?(?:(?:叫我|称呼我|喊我)(?!一声|起床|吃饭|去|来|回)|(?:扮演|充当)"
+    + r"(?:请|麻烦)?(?:你|您|大家)?(?:可以)?(?:以后)?(?:(?:叫我|称呼我|喊我)(?!一声|[看说]|怎么|起床|吃饭|去|来|回)"
+    r"|(?:扮演|充当)"
     r"|你的名字(?:叫|是)|你叫(?!什么|我)"
     r"|你(?:现在|以后)?是(?:一个|一位|一名|我的)[^，。]{0,12}(?:助手|老师|教练|专家|工程师|管家|伙伴)"
     r"|我的名字[是叫]|我叫(?!你|他|她|了|不))"
@@ -296,7 +348,8 @@ SKILL = re.compile(
     + r"(?:(?:in order )?to (?!be|me|us|you|him|her|them|it|my|your|his|our|their|the|a|an|this|that|these|those|tell"
     r"|say|put|sum|some|date|recap|conclude|clarify|summari[sz]e)\b)[a-z]+\b[^,?]{2,60}, "
     r"(?:you (?:(?:have|need) to|must|should|can|first|just) |first,? |just |simply )*(?:" + STEP + r")\b"
-    r"|" + LEAD + r"(?:the |a )?(?:right |best |safest |easiest |quickest |proper )?(?:way|trick|procedure) (?:to|for) "
+    r"|" + LEAD + r"(?:the |a )?(?:right |best |safest |easiest |quickest |proper )?(?:way|trick|procedure) (?:to"
+    r"|for) "
     r"(?!go\b)[^,.?]{3,60} (?:is|are) (?:to|by)\b"
     r"|" + LEAD + r"(?:the )?steps? (?:to|for) [^:?]{3,60}:|" + LEAD + r"how to [^:?]{3,60}:",
     re.IGNORECASE,
@@ -307,8 +360,8 @@ SKILL_ZH = re.compile(
     r"|(?:先|首先)[^，。了]{2,30}[，,](?:然后|再|接着)[^。了]{2,40}(?:即可|就行|就可以|就好))"
 )
 FEELING = re.compile(
-    LEAD
-    + r"i(?:'m| am| feel| felt| was)? (?:so |very |really |a bit |quite |still |always |pretty |just )*(?:afraid|scared"
+    LEAD + r"i(?:'m| am| feel| felt| was)? (?:so |very |really |a bit |quite |still |always |pretty |just )*(?:afraid"
+    r"|scared"
     r"|terrified|anxious|nervous|worried|angry|annoyed|frustrated|sad|upset|disappointed|lonely|ashamed|embarrassed"
     r"|proud"
     r"|happy|glad|excited|thrilled|grateful|relieved|stressed|overwhelmed|jealous|hurt)\b",

@@ -3,10 +3,10 @@
     Ann, 2026-11-22: "I will pay" (until 2026-11-30)
 
 Every line names its speaker: the recorded name, `you` for a user and `assistant` for an assistant without a name,
-`unknown` if neither is recorded. A recorded name that resembles one of these words or a chat role is put in single
-quotation marks. Text never contains a double quotation mark, a line break or invisible characters, and a name contains
-no punctuation that ends its field, so neither can imitate generated structure. Markup of chat templates and tool calls
-loses its opening sign.
+`summary` for the summary of a session, `unknown` if nothing is recorded. A recorded name that resembles one of these
+words or a chat role is put in single quotation marks. Text never contains a double quotation mark, a line break or
+invisible characters, and a name contains no punctuation that ends its field, so neither can imitate generated
+structure. Markup of chat templates and tool calls loses its opening sign.
 """
 
 import unicodedata
@@ -27,7 +27,9 @@ NAME_CHARS = 40
 _OPENED = "‹"
 """Replaces the sign that opens markup."""
 _MARKUP = late(
-    r"[<＜﹤](?=[<＜﹤]{0,8}[^\W\d]|[<＜﹤]{0,8}[/／|｜!！?？%$@:&])"  # <system role=…>, </s>, <|im_start|>, <<SYS>>
+    # <system role=…>, </s>, <|im_start|>, <<SYS>>; a character between the sign and the name, such as an accent, helps
+    # no forger, as everything that is not ASCII counts as a letter here
+    r"[<＜﹤](?=[<＜﹤]{0,8}[A-Za-z_\u0080-\U0010ffff]|[<＜﹤]{0,8}[/|!?%$@:&])"
     r"|[<＜﹤](?=\s{1,8}[/／|｜!！?？])"  # < /system>
     r"|[<＜﹤](?=\s{1,8}[^\W\d][\w:.\-]{0,64}(?:\s{0,8}[/／]?\s{0,8}[>＞﹥]|\s{1,8}[\w:.\-]{1,64}\s{0,8}=))"
     r"|[\[［](?=\s{0,8}(?:[/／]\s{0,8}[^\W\d]|[a-z]?[A-Z][A-Z\d_ \-]{1,64}[\]］]|[A-Za-z]{1,32}_[A-Za-z_]{1,64}[\]］]))"
@@ -43,7 +45,8 @@ _SPACES = late(r"\s+")
 _PART_OF_NAMES = frozenset("'’.-_&@#+/()·")
 _BREAKS_NAMES = ("QUOTATION", "PRIME", "COLON", "COMMA", "DITTO", "LISU LETTER TONE")
 """Parts of Unicode names of letters that look like the punctuation around a name."""
-_RESERVED = frozenset(("you", "assistant", "unknown", "user", "system", "developer", "tool", "topic"))
+_RESERVED = frozenset(("you", "assistant", "unknown", "summary", "user", "system", "developer", "tool", "topic"))
+_BY_SOURCE = {"user": "you", "assistant": "assistant", "session": "summary"}
 _LOOK_ALIKES = str.maketrans("аеорсухіјѕкмнтвοαικυνετργσı01", "aeopcyxijskmhtboaikuvetpyoiol")
 """Cyrillic and Greek letters and digits that look like Latin letters."""
 _UNLIKE = frozenset(("CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL"))
@@ -85,11 +88,11 @@ def named(text: str) -> str:
 
 
 def speaker_of(node: Node) -> str:
-    """Who said it: a recorded name, `you`, `assistant` or `unknown`."""
+    """Who said it: a recorded name, `you`, `assistant`, `summary` or `unknown`."""
     name = named(node.speaker)
     if name:
         return f"'{name}'" if _reads_like_ours(name) else name
-    return {"user": "you", "assistant": "assistant"}.get(node.source, "unknown") if not node.speaker else "unknown"
+    return "unknown" if node.speaker else _BY_SOURCE.get(node.source, "unknown")
 
 
 def told(node: Node, said: str, policy: ContextPolicy, *, chinese: bool = False) -> str:

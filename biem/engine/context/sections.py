@@ -2,7 +2,7 @@
 
     core (always, within its share) → relevant → recently useful (optional, within its share) → originals in strict
     mode → newest texts → notes (within their share, and what the others leave) → untrusted memories
-    (`biem.engine.context.unverified`)
+    (`biem.engine.context.unverified_section`)
 
 The rest of a section's budget goes to the next one; items are never cut to fit, and no memory is shown twice. An
 unavailable section is skipped and reported.
@@ -21,9 +21,9 @@ from biem.domain.scope import Scope
 from biem.domain.text import estimate_tokens
 from biem.domain.trust import UNTRUSTED
 from biem.engine.context.block import BlockReader, Context, Omission, listed, render
-from biem.engine.context.noted import noted
+from biem.engine.context.notes_section import noted
 from biem.engine.context.picking import Picker
-from biem.engine.context.unverified import unverified
+from biem.engine.context.unverified_section import unverified
 from biem.engine.context.worth import only_asks
 from biem.engine.query.request import admits
 from biem.errors import BiemError, InvalidInput

@@ -8,9 +8,9 @@ from biem.domain.listing import ORDERS, STATUSES
 from biem.domain.node import LAYERS, Node, Tier
 from biem.domain.paging import MOST_ON_A_PAGE, Page
 from biem.domain.scope import Scope
-from biem.domain.text import require_count, require_string
+from biem.domain.text import require_count, require_names, require_string
 from biem.domain.trust import require_origin
-from biem.engine.query.request import Conditions, conditions, require_names
+from biem.engine.query.request import Conditions, conditions
 from biem.errors import InvalidInput
 from biem.ports import Clock
 from biem.ports.readers import Listed, Lister

@@ -10,7 +10,7 @@ from biem.domain.node import KINDS, MODES, Node, is_id, require_time
 from biem.domain.policies.recall import RecallPolicy
 from biem.domain.prompt.contents import NOTHING, Known
 from biem.domain.scope import Scope
-from biem.domain.text import require_clean
+from biem.domain.text import require_clean, require_names
 from biem.domain.trust import rank, require_trust
 from biem.errors import InvalidInput
 from biem.ports import EVERYTHING, Filter
@@ -203,16 +203,6 @@ def excluding(where: Filter, known: Known) -> Filter:
 def unexcluded(where: Filter) -> Filter:
     """The same conditions without the exclusions."""
     return replace(where, not_conversations=(), not_ids=())
-
-
-def require_names(names: object, what: str) -> None:
-    """A lone string would be read letter by letter, and find nothing."""
-    if isinstance(names, str | bytes) or not isinstance(names, Collection):
-        raise InvalidInput(f"{what} must be a list of strings, such as [{names!r:.40}], not {type(names).__name__}")
-    for name in names:
-        if not isinstance(name, str):
-            raise InvalidInput(f"{what} must be a list of strings; one of them is {type(name).__name__}")
-        require_clean(name, f"one of the {what}")
 
 
 def _is_number(value: object) -> bool:

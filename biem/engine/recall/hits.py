@@ -16,7 +16,7 @@ _PLAIN, _SCALE = 4.0, 2.0
 """Ranking score that maps to 0.5, and its scale: on the dev dialogues the best hit of a question scores 5–12."""
 
 
-def tell(
+def hydrate(
     records: Records, rules: ContradictionRules, request: Request, answer: Answer, way: str
 ) -> tuple[list[Hit], bool]:
     """Build hits from the current state of the best, with originals on request; and whether any changed since ranking.

@@ -15,7 +15,7 @@ so every profile finds new memories. Storage, scopes, validity and archiving are
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from biem.domain.designs.aim import AimNode, mirror_weight, select
@@ -244,7 +244,8 @@ class ProfileRecaller:
     # -- shared helpers -----------------------------------------------------------------------------------------------
 
     def _search(self, asked: _Asked, limit: int, degraded: list[str]) -> Found:
-        found = self._searcher.search(asked.scope, asked.text, (), asked.lexemes, limit, asked.where)
+        where = replace(asked.where, apart=True)
+        found = self._searcher.search(asked.scope, asked.text, (), asked.lexemes, limit, where)
         degraded += found.degraded
         return found
 

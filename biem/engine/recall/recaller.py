@@ -31,7 +31,7 @@ from biem.engine.life.tiers import Tiers
 from biem.engine.priority import Calling
 from biem.engine.query.request import Request, checked, excluding
 from biem.engine.recall.candidates import Prefetch, joined, missing
-from biem.engine.recall.hits import tell
+from biem.engine.recall.hits import hydrate
 from biem.engine.recall.orbit import Orbit, Orbits
 from biem.engine.recall.profiles import ProfileRecaller
 from biem.engine.recall.rank.anchors import Anchoring, Anchors
@@ -237,7 +237,7 @@ class Recaller:
         sure = confidence(answer.grounds, self._weights)
         if sure < request.least:
             return ()
-        hits, _ = tell(self._records, self._rules, request, without_copies(answer), way)
+        hits, _ = hydrate(self._records, self._rules, request, without_copies(answer), way)
         return [replace(hit, why={**hit.why, "confidence": sure}) for hit in hits]
 
     # -- searching --------------------------------------------------------------------------------------------------
@@ -270,15 +270,19 @@ class Recaller:
         if sure < request.least:
             return _Told(searched, answer, sure, [], changed=False)
         with self._telemetry.span("biem.recall.read"):
-            hits, changed = tell(self._records, self._rules, request, answer, "search")
+            hits, changed = hydrate(self._records, self._rules, request, answer, "search")
         return _Told(searched, answer, sure, hits, changed)
 
     def _answered(self, request: Request, asked: ParsedQuery) -> tuple[_Searched, Answer, float]:
         """Search results, the trusted ones ranked, and their confidence."""
-        searched = self._searched(request, asked, request.where)
+        where = request.where
+        searched = self._searched(request, asked, where)
+        if where.session is not None and _displaced(searched):
+            where = replace(where, apart=True)
+            searched = self._searched(request, asked, where)
         if searched.parts.untrusted.by_id:  # they took places of the search, and so others may be missing
             untrusted = searched.parts.untrusted
-            searched = self._searched(request, asked, _believed(request.where))
+            searched = self._searched(request, asked, _believed(where))
             searched = replace(searched, parts=Parted(searched.parts.believed, untrusted))
         turns = searched.parts.believed
         with self._telemetry.span("biem.recall.rank", pool=len(turns.by_id)):
@@ -374,7 +378,7 @@ class Recaller:
             suffices = grounds["talk"] >= self._orbit.least_talk and enough >= self._orbit.min_confidence
             if not (suffices or orbit.vicinity.complete) or sure < request.least:
                 return None
-            hits, changed = tell(self._records, self._rules, request, answer, "orbit")
+            hits, changed = hydrate(self._records, self._rules, request, answer, "orbit")
             if changed or len(hits) < top_k:
                 return None
             untrusted = self._untrusted(request, asked, found, parts, "orbit")
@@ -391,6 +395,13 @@ class Recaller:
 def _sureness(hit: Hit) -> float:
     """The confidence of the answer that an untrusted hit is of."""
     return float(hit.why.get("confidence", 0.0))
+
+
+def _displaced(searched: _Searched) -> bool:
+    """Whether most of what a search found may not be told, so that others may be missing."""
+    found = {*searched.found.dense, *searched.found.words, *searched.found.text}
+    told = sum(key in searched.parts.believed.by_id or key in searched.parts.untrusted.by_id for key in found)
+    return told < len(found) / 2
 
 
 def _believed(where: Filter) -> Filter:

@@ -21,7 +21,7 @@ from biem.layers.mirror.merge import Merged, equal, merge
 from biem.layers.mirror.names import meant_by
 from biem.layers.mirror.outgoing import Outgoing
 from biem.layers.mirror.render import fields_of, metadata_of, values_of, written_fields
-from biem.layers.mirror.run import OpenedFile, SyncRun, agreed, batches, troubled
+from biem.layers.mirror.sync_run import OpenedFile, SyncRun, agreed, batches, troubled
 from biem.notes.scan import is_suspicious
 from biem.ports.layers.mirror import MirrorRecords, Whereabouts
 
@@ -155,7 +155,7 @@ class Incoming:
             file = self._merged(run, opened, before, node, overlay) if not reason else None
             file = troubled(opened, "held", reason, before) if reason else file
             if file is None and node.status == "archived":  # archived meanwhile: moved from here with the next step
-                file = replace(before, path=opened.stat.path, stat=before.stat._replace(path=opened.stat.path))
+                file = replace(before, path=opened.stat.path, stat=replace(before.stat, path=opened.stat.path))
             if file is not None:
                 done.append(run.note(file, before.path))
         self._records.put(run.root, done)

@@ -183,6 +183,11 @@ class Mirror:
         for root in roots:
             if root.path == path and root.host == self._system.host:
                 return root
+        mine = (self._scope.tenant, self._scope.user)
+        for root in self._system.ours(None):
+            if root.path == path and (root.scope.tenant, root.scope.user) == mine:
+                level = f"the project {root.scope.project!r}" if root.scope.project else "the user's own level"
+                raise NotFound(f"{path} mirrors {level}, not {self._scope}: name that one with --project")
         raise NotFound(f"{path} is no folder of the mirror of {self._scope}; `biem mirror add` makes it one")
 
     @staticmethod

@@ -18,7 +18,7 @@ from biem.layers.mirror.merge import merge
 from biem.layers.mirror.names import file_name, folder_of, free_path, key
 from biem.layers.mirror.read import read
 from biem.layers.mirror.render import changed, fields_of, title_of, whole
-from biem.layers.mirror.run import TICK_NS, OpenedFile, SyncRun, agreed, batches, troubled
+from biem.layers.mirror.sync_run import TICK_NS, OpenedFile, SyncRun, agreed, batches, troubled
 from biem.ports.layers.mirror import MirrorFolder, MirrorRecords, StaleFile
 
 _MOST_STALE = 100_000
@@ -108,7 +108,7 @@ class Outgoing:
             return None
         self._folder.settle(run.root.path, [before.path, path])
         run.add(moved=1)
-        stat = before.stat._replace(path=path)
+        stat = replace(before.stat, path=path)
         return replace(before, path=path, stat=stat, archived=node.status == "archived")
 
     def _remove(self, run: SyncRun, gone: Sequence[StaleFile]) -> None:

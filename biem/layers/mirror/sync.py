@@ -10,8 +10,8 @@ from biem.domain.mirror.root import MirrorReport, MirrorRoot
 from biem.errors import StoreUnavailable
 from biem.layers.mirror.incoming import Incoming, Progress
 from biem.layers.mirror.outgoing import Outgoing
-from biem.layers.mirror.run import SyncRun
 from biem.layers.mirror.session_files import SessionFiles
+from biem.layers.mirror.sync_run import SyncRun
 from biem.ports import Clock
 from biem.ports.files import Files
 from biem.ports.jobs import Exclusive

@@ -89,6 +89,10 @@ class KeptChunkMissing(Exception):
     """A chunk of a draft that is `kept` is not there any more: read the file anew."""
 
 
+class ExclusionsChanged(Exception):
+    """A note of the library was erased since the scan began: its file may be the one that is to be stored."""
+
+
 @dataclass(frozen=True, slots=True)
 class NoteLease:
     """A note that this process may index for a while. `claims` identifies the lease."""
@@ -203,8 +207,11 @@ class NoteRecords(Protocol):
     def libraries(self, scopes: Sequence[Scope] | None = None) -> list[Library]:
         """The libraries of these scopes, by name; None: of all scopes."""
 
-    def set_library(self, library: Library, *, state: LibraryState, exclude: Sequence[str]) -> None:
-        """Change the state and the excluded patterns."""
+    def set_state(self, library: Library, state: LibraryState) -> None:
+        """Change the state."""
+
+    def exclude(self, library: Library, pattern: str) -> None:
+        """Exclude files by one pattern more. No scan that began before stores a file afterwards."""
 
     def remove_library(self, library: Library) -> ErasedNotes:
         """Delete a library with all that is known of its files. Tags of its scope stay while others have them."""

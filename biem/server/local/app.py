@@ -13,8 +13,8 @@ from biem.bootstrap.server import Backend, open_backend
 from biem.config import Settings, load_settings
 from biem.domain.access.key import ApiKey
 from biem.domain.scope import Scope
-from biem.server.access import LocalAccess
 from biem.server.app import build
+from biem.server.local_access import LocalAccess
 
 
 def access_of(settings: Settings, scope: Scope) -> LocalAccess:

@@ -159,8 +159,10 @@ def test_a_removed_library_takes_no_file(notes: PostgresNotes, library: Library,
 
 
 def test_a_skipped_file_loses_its_chunks_and_says_why(notes: PostgresNotes, library: Library) -> None:
-    notes.put(library, draft("a.md", chunk("one")))
+    notes.put(library, draft("a.md", chunk("one"), tags=("lamp",), at=datetime(2026, 1, 2, tzinfo=UTC)))
     assert len(notes.skip(library, FileStat("a.md", 9, 9, 9), "it is binary")) == 1
+    [note] = notes.notes_at([library.scope], "a.md")
+    assert (note.title, note.at, note.tags) == ("", None, ())
     known = notes.files(library)["a.md"]
     assert (known.skipped, known.sha256, known.stat.size) == (True, b"", 9)
     assert notes.stats(library).troubled == (("a.md", "it is binary"),)

@@ -7,10 +7,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from psycopg import sql
 
 from biem.adapters.postgres.database import SESSION, Database
-from biem.adapters.postgres.records import PostgresRecords
+from biem.adapters.postgres.records import PostgresRecords, conditions, searched
+from biem.adapters.postgres.sql import numbered
 from biem.domain.scope import Scope
+from biem.ports import EVERYTHING
 from tests.contract.conftest import MODEL, Admin, write
 from tests.support.fakes import START
 
@@ -93,6 +96,67 @@ def test_the_first_of_an_index_are_read_in_its_order_where_statistics_promise_a_
 
     # Then no step reads the talk
     assert most_read(plan[0]["Plan"]) < FEW
+
+
+@pytest.mark.req("M9", partly="reading candidates")
+def test_candidates_are_placed_beside_their_neighbours_without_files_on_disk(
+    records: PostgresRecords, pool: Database, scope: Scope, admin: Admin
+) -> None:
+    # Given a conversation, and the statement that reads candidates as calls prepare it
+    talk = [write(f"said {n}", kind="event", conversation="c", at=START + n * SECOND) for n in range(100)]
+    records.remember(scope, talk)
+    text, names = numbered("turns")
+    values = {
+        **conditions([scope], EVERYTHING, START, 0.1), **searched([scope], ()),
+        "ids": [one.id for one in talk[10:90:8]], "pending_limit": 0, "model": MODEL, "then": [],
+    }  # fmt: skip
+    with admin.transaction(force_rollback=True):
+        for setting in SESSION:
+            admin.execute(setting.replace("SET ", "SET LOCAL ", 1).encode())
+        admin.execute(pool.sql["see_scopes"], (scope.ns,))
+        admin.execute(b"PREPARE turns AS " + text)
+
+        # When ten of its lines are read with what was said around them
+        given = sql.SQL(", ").join(values[name] for name in names)
+        explained = sql.SQL("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE turns({})").format(given)
+        [plan] = admin.execute(explained).fetchone() or ()
+        admin.execute("DEALLOCATE turns")
+
+    # Then nothing is written to a file, however many rows the planner expects
+    assert plan[0]["Plan"]["Actual Rows"] == 10 * 5
+    assert plan[0]["Plan"]["Temp Written Blocks"] == 0
+
+
+@pytest.mark.req("X32", partly="archiving closed sessions")
+@pytest.mark.parametrize("closed", [False, True])
+def test_archiving_closed_sessions_reads_no_memories_of_others(
+    closed: bool, records: PostgresRecords, pool: Database, scope: Scope, admin: Admin
+) -> None:
+    # Given many memories, of which one is of the layer of a session
+    lasting = [write(f"said {n}", kind="event", conversation="c", at=START + n * SECOND) for n in range(2 * FEW)]
+    of_it = write("of the session", kind="event", conversation="talk", layer="session", on_expiry="archive")
+    records.remember(scope, [*lasting, of_it])
+    with admin.transaction(force_rollback=True):
+        for setting in SESSION:
+            admin.execute(setting.replace("SET ", "SET LOCAL ", 1).encode())
+        admin.execute(pool.sql["see_scopes"], (scope.ns,))
+        if closed:
+            admin.execute(
+                "INSERT INTO sessions (id, ns, name, status, opened_at, closed_at) "
+                "VALUES (%s, %s, 'talk', 'closed', %s, %s)",
+                (of_it.id, scope.ns, START, START),
+            )
+
+        # When closed sessions are archived
+        before = rows_read(admin)
+        archived = admin.execute(pool.sql["session_archive"], {"ns": scope.ns, "at": START + SECOND}).fetchall()
+        read = rows_read(admin) - before
+
+        # Then the memory ends with its session, if that was closed, and the others are not read
+        [(ended,)] = admin.execute("SELECT expires_at FROM memories WHERE id = %s", (of_it.id,)).fetchall()
+    assert len(archived) == closed
+    assert ended == (START + SECOND if closed else None)
+    assert read < 10
 
 
 def rows_read(admin: Admin) -> int:

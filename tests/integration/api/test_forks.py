@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import biem
-from biem.adapters.forking import Calls
+from biem.adapters.fork_safety import Calls
 from tests.support.fakes import WordEmbedder, eventually
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")

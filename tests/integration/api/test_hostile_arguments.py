@@ -19,6 +19,9 @@ from biem.bootstrap import Servers
 from biem.domain.scope import Scope
 from biem.engine.query.request import Conditions
 from biem.errors import AlreadyDecided, InvalidInput, NotFound
+from biem.layers.items import Items
+from biem.layers.sessions import Sessions
+from biem.notes.notebook import Notebook
 from tests.support.systems import system
 
 
@@ -90,6 +93,26 @@ USUAL: dict[str, Any] = {
     "revision": 1,
     "to": Scope(user="moved"),
     "search": lambda query, ids: ids,
+    "session_id": str(uuid.UUID(int=7)),
+    "session": "no session",
+    "role": "user",
+    "content": "a remark",
+    "name": "no such name",
+    "root": "no such folder",
+    "hit": str(uuid.UUID(int=7)),
+    "relation": "siblings",
+    "old": "a",
+    "verdict_id": str(uuid.UUID(int=7)),
+    "believed": "note",
+    "namespace": ("a",),
+    "key": "k",
+    "value": {"a": "a remark"},
+    "keys": [(("a",), "k")],
+    "drafts": [],
+    "conditions": [],
+    "max_depth": None,
+    "limit": 10,
+    "offset": 0,
 }
 EMPTY = b"""\
 {"type":"header","format":"biem-export","version":1,"scope":{"tenant":"a","user":"b","project":""},"filtered":false}
@@ -102,20 +125,22 @@ FILES: dict[str, Callable[[], Any]] = {
     "path": lambda: os.devnull,
 }
 """Opened anew for each call, because they are read and written to their end."""
-NOT_CALLED = {"close", "reindex", "diagnose", "save", "load"}
-"""What ends the memory, works on all scopes, or writes and reads files."""
+HOLDERS = (biem.Memory, AimMemory, Sessions, Notebook, Items)
+"""The classes that have the verbs."""
+NOT_CALLED = {"Memory.close", "Memory.reindex", "Memory.diagnose", "AimMemory.save", "AimMemory.load", "Notebook.watch"}
+"""What ends the memory, works on all scopes, writes and reads files, or does not return."""
 NO_DATA = {"on_progress", "generate", "search", "wait", "path", "out", "source"}
-"""Functions, files, and what waits for a minute."""
+"""Functions, files, and what waits for a minute; the path of a note is no file."""
 ALLOWED = (InvalidInput, NotFound, AlreadyDecided)
 
 
 def verbs() -> Iterator[tuple[str, str, str]]:
     """Owner, verb and argument, for all public verbs."""
-    for owner in (biem.Memory, AimMemory):
+    for owner in HOLDERS:
         for name, verb in inspect.getmembers(owner, inspect.isfunction):
-            if not name.startswith("_") and name not in NOT_CALLED:
+            if not name.startswith("_") and f"{owner.__name__}.{name}" not in NOT_CALLED:
                 for argument in list(annotations(verb))[1:]:
-                    if argument not in NO_DATA:
+                    if argument not in NO_DATA or (owner is Notebook and argument == "path"):
                         yield owner.__name__, name, argument
 
 
@@ -124,7 +149,8 @@ def annotations(verb: Callable[..., Any]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, parameter in inspect.signature(verb).parameters.items():
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
-            found |= {key: str(hint) for key, hint in get_type_hints(Conditions).items()}
+            if name != "details":  # those of `remember`
+                found |= {key: str(hint) for key, hint in get_type_hints(Conditions).items()}
         else:
             found[name] = str(parameter.annotation)
     return found
@@ -150,6 +176,7 @@ def test_all_verbs_are_tried() -> None:
     tried = {(owner, verb) for owner, verb, _ in verbs()}
     assert {("Memory", name) for name in ("recall", "remember", "feedback", "dead_letters")} <= tried
     assert ("AimMemory", "route_memory") in tried
+    assert {("Sessions", "append"), ("Notebook", "erase"), ("Items", "put")} <= tried
 
 
 def values(number: int, annotation: str) -> Iterator[Any]:
@@ -171,7 +198,13 @@ def values(number: int, annotation: str) -> Iterator[Any]:
 def test_a_hostile_argument_is_answered_or_named(
     memory: biem.Memory, number: int, owner: str, verb: str, argument: str
 ) -> None:
-    holder = memory if owner == "Memory" else AimMemory(memory)
+    holder = {
+        "Memory": memory,
+        "AimMemory": AimMemory(memory),
+        "Sessions": memory.sessions,
+        "Notebook": memory.notes,
+        "Items": memory.items,
+    }[owner]
     call: Callable[..., Any] = getattr(holder, verb)
     parameters = inspect.signature(call).parameters
     required = [

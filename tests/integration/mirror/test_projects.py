@@ -155,6 +155,9 @@ def test_a_strangers_files_are_taken_in_only_after_adopt_and_never_reach_the_use
     file.write_text(file.read_text().replace("Fridays", "Mondays"))
     project.mirror.sync()
     assert project.get(key).text == "We deploy on Mondays."
+    # Who asks the user's own level for it is told where it is
+    with pytest.raises(NotFound, match="mirrors the project 'lake'"):
+        memory.mirror.adopt(root)
     # After the user's yes they are memories of the project, and of it alone
     report = project.mirror.adopt()
     assert report.taken == 2

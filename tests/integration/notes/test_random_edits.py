@@ -55,6 +55,30 @@ def test_random_changes_and_deaths_end_in_the_index_of_a_fresh_scan(
     memory.erase(user=fresh.bound_to.user)
 
 
+@pytest.mark.parametrize("kind", VaultEdits(Path(), 0).odd)
+def test_what_programs_do_to_files_ends_in_the_index_of_a_fresh_scan(
+    memory: biem.Memory, tmp_path: Path, pass_time: Callable[[str], None], kind: str
+) -> None:
+    # Given a folder that was synced some time ago
+    edits = VaultEdits(tmp_path, 5)
+    for _ in range(6):
+        edits.step("write")
+    memory.notes.add(tmp_path, name="lib")
+    memory.notes.sync()
+    # When a program does the same thing to several files, each time before a sync
+    for _ in range(4):
+        edits.step(kind)
+        memory.notes.sync(accept_deletions=True)
+    pass_time(memory.bound_to.ns)
+    memory._system.job_runner.run_everywhere("sweep")
+    # Then all is as if it had been read for the first time
+    fresh = memory.scope(user=uuid.uuid4().hex)
+    fresh.notes.add(tmp_path, name="lib")
+    fresh.notes.sync()
+    assert list(differences(memory, fresh, tmp_path)) == []
+    memory.erase(user=fresh.bound_to.user)
+
+
 @pytest.mark.long
 @pytest.mark.req("X8", partly="notes, a process")
 def test_a_sync_that_is_killed_again_and_again_ends_in_the_index_of_a_fresh_scan() -> None:

@@ -144,6 +144,28 @@ def test_an_administrator_makes_keys_within_its_own(site: Site) -> None:
         site.key(grants=["all"])
 
 
+def test_an_administrator_gains_neither_time_nor_what_stronger_keys_have(site: Site) -> None:
+    # Given an administrator until tomorrow, and a key of the same user that may do more
+    ends = (datetime.now(UTC) + timedelta(days=1)).replace(microsecond=0)
+    weak = site.key(grants=["read", "admin"], expires_at=ends)
+    strong = site.key(weak.key.user, grants=ALL)
+    admin = site.browser(weak.token)
+
+    # When it makes keys / Then they end with it, or before
+    later = (ends + timedelta(seconds=1)).isoformat()
+    problem(admin.post("/v1/keys", json={"grants": ["read"], "expires_at": later}), 403, "access-denied")
+    made = admin.post("/v1/keys", json={"grants": ["read"]}).json()["key"]
+    assert datetime.fromisoformat(made["expires_at"]) == ends
+    sooner = (ends - timedelta(hours=1)).isoformat()
+    made = admin.post("/v1/keys", json={"grants": ["read"], "expires_at": sooner}).json()["key"]
+    assert datetime.fromisoformat(made["expires_at"]) == ends - timedelta(hours=1)
+
+    # And it neither sees the stronger key nor ends it
+    assert strong.key.id not in admin.get("/v1/keys").text
+    problem(admin.delete(f"/v1/keys/{strong.key.id}"), 404, "not-found")
+    assert site.browser(strong.token).get("/v1/count").status_code == 200
+
+
 def test_a_body_is_measured_before_it_is_read(site: Site) -> None:
     token = site.key().token
     browser = site.browser(token)

@@ -107,6 +107,15 @@ def test_cursors_repeated_keys_and_turns_of_another_scope_lead_to_nothing_of_it(
     problem(theirs.post("/v1/feedback", json={"useful": [posted[1].json()["ids"][0], ids[0]]}), 404)
 
 
+def test_an_empty_idempotency_key_is_refused(site: Site) -> None:
+    # Given a call that would store something whenever it is repeated / When its key names nothing / Then it is refused
+    browser = site.browser(site.key().token)
+    for body in ({"text": "A lamp"}, {"items": [{"text": "A lamp"}, {"text": "A shelf"}]}):
+        for key in ('""', '"'):
+            problem(browser.post("/v1/memories", json=body, headers={"Idempotency-Key": key}), 422, "invalid-input")
+    assert browser.get("/v1/count").json() == {"count": 0}
+
+
 def test_a_file_of_another_scope_is_imported_into_the_callers_own(site: Site) -> None:
     # Given what somebody exported, which names their scope
     made, key = site.key(grants=ALL), site.key(grants=ALL)

@@ -50,16 +50,18 @@ def test_a_memory_of_a_session_is_told_in_no_other_one(memory: biem.Memory, *, i
     assert CODE in {node.text for node in memory.list(limit=5).items}
 
 
-def test_some_memories_of_other_sessions_displace_nothing(memory: biem.Memory) -> None:
-    # Given several of other sessions, fewer than a search returns, all nearer to the question than what it is about
+@pytest.mark.parametrize("count", [15, 120])
+@pytest.mark.parametrize("profile", ["", "aimate"])
+def test_memories_of_other_sessions_displace_nothing(memory: biem.Memory, count: int, profile: str) -> None:
+    # Given some of other sessions, or more than a search returns, all nearer to the question than what it is about
     memory.remember_many(
         {"text": f"What is the door code? {number}", "layer": "session", "conversation": f"c{number}"}
-        for number in range(15)
+        for number in range(count)
     )
     memory.remember("the door code is on the paper", kind="knowledge", layer="long_term")
     assert memory.flush()
     # When it is asked / Then it is found
-    hits = memory.recall("What is the door code?", session="b")
+    hits = memory.recall("What is the door code?", session="b", profile=profile or None)
     assert [hit.node.text for hit in hits] == ["the door code is on the paper"]
 
 

@@ -7,8 +7,8 @@ import pytest
 from pydantic import BaseModel
 
 from biem.bootstrap.env_file import chosen
+from biem.cli.invocation import Invocation
 from biem.cli.output import Output
-from biem.cli.session import Session
 from biem.config import Settings
 from biem.errors import ConfigError
 from biem.server.local.app import configured
@@ -72,7 +72,7 @@ def test_what_sends_texts_elsewhere_or_loads_code_is_refused_unless_the_file_was
     path.write_text(f"{lines}\n", encoding="utf-8")
     name = lines.split("=")[0].upper().removeprefix("BIEM_").removesuffix("__PROVIDER").removesuffix("__API_KEY")
     with pytest.raises(ConfigError, match=rf"BIEM_{name}.*--env-file \.env or set BIEM_ENV_FILE={path}") as failure:
-        Session(Output()).settings()
+        Invocation(Output()).settings()
     assert SECRET not in str(failure.value)
 
     # And a file that was named was chosen, in either way
@@ -93,12 +93,12 @@ def test_a_named_file_says_where_servers_are(folder: Path, monkeypatch: pytest.M
         file.write_text("\n".join(lines), encoding="utf-8")
     # When it is named / Then it is read; the option goes before the variable, and the variable before what lies there
     monkeypatch.setenv("BIEM_ENV_FILE", str(other))
-    assert "bob" in str(Session(Output()).settings().postgres_url())
-    assert "ann" in str(Session(Output(), env_file=path).settings().postgres_url())
+    assert "bob" in str(Invocation(Output()).settings().postgres_url())
+    assert "ann" in str(Invocation(Output(), env_file=path).settings().postgres_url())
     # And one that is not there is an error
     monkeypatch.setenv("BIEM_ENV_FILE", str(folder / "none.env"))
     with pytest.raises(ConfigError, match=r"none\.env does not exist.*BIEM_ENV_FILE"):
-        Session(Output()).settings()
+        Invocation(Output()).settings()
 
 
 @pytest.mark.parametrize(
@@ -131,12 +131,12 @@ def test_a_place_of_the_environment_comes_before_that_of_a_file(folder: Path, mo
     monkeypatch.setenv("BIEM_EMBEDDER__URL", "http://mine")
     monkeypatch.setenv("BIEM_EMBEDDER__API_KEY", "mine")
     # Then those of the environment hold
-    assert Session(Output()).settings().embedder.url.get_secret_value() == "http://mine"
+    assert Invocation(Output()).settings().embedder.url.get_secret_value() == "http://mine"
     # And where only the key is the environment's, the file is refused, unless it was named
     monkeypatch.delenv("BIEM_EMBEDDER__URL")
-    assert Session(Output(), env_file=path).settings().embedder.url.get_secret_value() == "http://a"
+    assert Invocation(Output(), env_file=path).settings().embedder.url.get_secret_value() == "http://a"
     with pytest.raises(ConfigError):
-        Session(Output()).settings()
+        Invocation(Output()).settings()
 
 
 def test_numbers_names_and_packaged_models_are_taken_from_a_file_that_lies_there(
@@ -145,12 +145,12 @@ def test_numbers_names_and_packaged_models_are_taken_from_a_file_that_lies_there
     # Given what a project may say of itself, and passwords without an address, as Compose wants them
     lines = "BIEM_PROJECT=kitchen\nBIEM_RECALL__TOP_K=3\nBIEM_EMBEDDER__PROVIDER=use\nPOSTGRES_PASSWORD=own-word\n"
     (folder / ".env").write_text(lines, encoding="utf-8")
-    settings = Session(Output()).settings()
+    settings = Invocation(Output()).settings()
     assert (settings.project, settings.recall.top_k, settings.embedder.provider) == ("kitchen", 3, "use")
     # And a provider of the file whose server the environment names
     (folder / ".env").write_text("BIEM_EMBEDDER__PROVIDER=ollama\n", encoding="utf-8")
     monkeypatch.setenv("BIEM_EMBEDDER__URL", "http://mine")
-    assert Session(Output()).settings().embedder.provider == "ollama"
+    assert Invocation(Output()).settings().embedder.provider == "ollama"
 
 
 def test_every_setting_that_is_text_is_refused_or_was_found_harmless(folder: Path) -> None:

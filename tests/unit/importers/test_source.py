@@ -19,6 +19,7 @@ from biem.errors import InvalidInput
 from biem.importers.json_stream import BrokenJson, elements
 from biem.importers.record import BadLine, Entry, Record
 from biem.importers.source import ImportSource
+from tests.support.work import calls_of
 from tests.unit.importers.files import chat, found, long_chat, node, records, said, write
 from tests.unit.importers.test_chats import SESSION, event, turn
 from tests.unit.importers.test_notes import GRAPH, MEMORIES
@@ -161,6 +162,62 @@ def test_a_bomb_is_refused(tmp_path: Path, packing: str, monkeypatch: pytest.Mon
         archive.writestr("conversations.json", bomb)
     with pytest.raises(InvalidInput, match="over 200 times as many"):
         found(str(tmp_path / f"bomb.{packing}"))
+
+
+def test_each_file_of_an_archive_costs_the_same_however_many_there_are(tmp_path: Path) -> None:
+    # Given archives of 40 and of 160 files / When all are read
+    calls = []
+    for count in (40, 160):
+        path = tmp_path / f"{count}.zip"
+        with zipfile.ZipFile(path, "w") as archive:
+            for number in range(count):
+                archive.writestr(f"{number}.md", f"# Tea\n\nTin {number} has tea")
+
+        def read(path: Path = path) -> None:
+            assert [record.text for record in records(str(path))]
+
+        calls.append(calls_of(read))
+    # Then four times as many cost four times as much
+    assert calls[1] <= 1.5 * 4 * calls[0]
+
+
+def test_a_directory_of_too_many_files_is_refused_before_it_is_taken_apart(tmp_path: Path) -> None:
+    # Given a zip file of 5 MB with a directory of 100,001 entries
+    entry = struct.pack("<4s6H3L5H2L", b"PK\1\2", 20, 20, 0, 0, 0, 33, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0) + b"a"
+    file = struct.pack("<4s5H3L2H", b"PK\3\4", 20, 0, 0, 0, 33, 0, 0, 0, 1, 0) + b"a"
+    count, begin = 100_001, len(file)
+    ends = begin + len(entry) * count
+    whole = struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, count, count, ends - begin, begin)
+    last = struct.pack("<4sLQL", b"PK\6\7", 0, ends, 1) + struct.pack(
+        "<4s4H2LH", b"PK\5\6", 0, 0, *[2**16 - 1] * 2, *[2**32 - 1] * 2, 0
+    )
+    path = tmp_path / "many.zip"
+    path.write_bytes(file + entry * count + whole + last)
+
+    # When it is read / Then it is refused, and takes a few times its size in memory
+    tracemalloc.start()
+    try:
+        with pytest.raises(InvalidInput, match=r"100,001 files; at most 100,000"):
+            found(str(path))
+        assert tracemalloc.get_traced_memory()[1] < 4 * path.stat().st_size
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_file_below_more_folders_than_python_calls_within_each_other_is_read(tmp_path: Path) -> None:
+    inner = tmp_path
+    for _ in range(1_200):
+        inner /= "d"
+        inner.mkdir()
+    (inner / "tea.md").write_text("# Tea\n\nThe tea is in the tin")
+    try:
+        assert ["The tea is in the tin" in record.text for record in records(str(tmp_path))] == [True]
+    finally:
+        (inner / "tea.md").unlink()
+        for folder in (inner, *inner.parents):  # what clears temporary folders calls itself for each
+            if folder == tmp_path:
+                break
+            folder.rmdir()
 
 
 def test_nesting_without_end_is_refused_and_not_parsed() -> None:

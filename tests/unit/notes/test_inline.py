@@ -1,7 +1,7 @@
 """Text within a block."""
 
 from biem.notes.inline import heading_text, plain
-from biem.notes.marks import HOLE
+from biem.notes.placeholder import HOLE
 
 
 def test_a_reader_sees_no_marks() -> None:

@@ -46,6 +46,14 @@ def test_a_file_written_within_two_seconds_of_its_scan_is_read_again(mtime_ns: i
     assert bool(compare(Walk((file,)), known(file), scanned_ns=THEN).changed) is read
 
 
+def test_a_file_whose_time_was_set_back_after_its_scan_is_read_again() -> None:
+    # Given files of old times that were changed before the last scan and after it
+    before, after = FileStat("a", 1, 0, 1, THEN - RACY_NS - 1), FileStat("a", 1, 0, 1, THEN + 1)
+    # When they are compared with what is stored, which does not have that moment / Then one of them is read
+    assert compare(Walk((before,)), known(stat("a")), scanned_ns=THEN).unchanged == (before,)
+    assert compare(Walk((after,)), known(stat("a")), scanned_ns=THEN).changed == (after,)
+
+
 def test_a_full_scan_reads_all_and_so_does_the_first() -> None:
     walk = Walk((stat("a"),))
     assert compare(walk, known(stat("a")), scanned_ns=THEN, full=True).changed == walk.files

@@ -17,7 +17,7 @@ from biem.config import Settings
 from biem.domain.policies.jobs import SleepPolicy
 from biem.workers import tasks as of_workers
 from biem.workers.configuration import configuration
-from biem.workers.pulse import Scheduler
+from biem.workers.heartbeat import Scheduler
 from biem.workers.tasks import (
     NOTES_JOB,
     NOTES_TASK,

@@ -14,7 +14,7 @@ from biem.domain.note import FileStat, StoredChunks
 from biem.domain.notes.library import Library, LibraryState, LibraryStats, Note
 from biem.domain.scope import Scope
 from biem.errors import InvalidInput, NotFound
-from biem.ports.notes.records import ErasedNotes, KeptChunkMissing, KnownNote, NoteChange, NoteDraft
+from biem.ports.notes.records import ErasedNotes, ExclusionsChanged, KeptChunkMissing, KnownNote, NoteChange, NoteDraft
 
 _TROUBLED = 20
 
@@ -57,9 +57,11 @@ class PostgresNotes(PostgresNoteIndexing, PostgresNoteReading):
         seen = ALL_SCOPES if names is None else ",".join(names)
         return [library_of(row) for row in self._database.fetch(seen, "note_libraries", {"scopes": names})]
 
-    def set_library(self, library: Library, *, state: LibraryState, exclude: Sequence[str]) -> None:
-        row = {**library_key(library), "state": state, "exclude": list(exclude)}
-        self._database.execute(library.scope.ns, "note_library_set", row)
+    def set_state(self, library: Library, state: LibraryState) -> None:
+        self._database.execute(library.scope.ns, "note_library_state", {**library_key(library), "state": state})
+
+    def exclude(self, library: Library, pattern: str) -> None:
+        self._database.execute(library.scope.ns, "note_library_exclude", {**library_key(library), "pattern": pattern})
 
     def scanned(self, library: Library, counts: Mapping[str, int], at: datetime, *, full: bool) -> None:
         ns = library.scope.ns
@@ -115,7 +117,7 @@ class PostgresNotes(PostgresNoteIndexing, PostgresNoteReading):
         def attempt() -> NoteChange:
             with self._database.connection() as connection, connection.transaction():
                 connection.execute(self._sql["see_scopes"], (ns,))
-                if connection.execute(self._sql["note_library_lock"], library_key(library)).fetchone() is None:
+                if not self._holds(connection, library):
                     raise NotFound(f"library {library.name!r} was removed meanwhile")
                 ids = self._tag_ids(connection, ns, draft.names)
                 if moved_from is not None:
@@ -158,7 +160,7 @@ class PostgresNotes(PostgresNoteIndexing, PostgresNoteReading):
         def attempt() -> tuple[str, ...]:
             with self._database.connection() as connection, connection.transaction():
                 connection.execute(self._sql["see_scopes"], (ns,))
-                if connection.execute(self._sql["note_library_lock"], library_key(library)).fetchone() is None:
+                if not self._holds(connection, library):
                     return ()
                 row = {**library_key(library), **stat_row(stat), "id": new_id(), "reason": reason}
                 [put] = connection.execute(self._sql["note_skip"], row).fetchall()
@@ -166,6 +168,13 @@ class PostgresNotes(PostgresNoteIndexing, PostgresNoteReading):
                 return tuple(each.id for each in dropped.fetchall())
 
         return self._database.retrying(attempt)
+
+    def _holds(self, connection: Connection, library: Library) -> bool:
+        """Keep others from changing the library until the transaction ends; False if it was removed."""
+        row = connection.execute(self._sql["note_library_lock"], library_key(library)).fetchone()
+        if row is not None and tuple(row.exclude) != library.exclude:
+            raise ExclusionsChanged
+        return row is not None
 
     def delete(self, library: Library, paths: Sequence[str]) -> tuple[str, ...]:
         row = {**library_key(library), "paths": list(paths)}

@@ -10,8 +10,12 @@ SELECT l.id::text, s.tenant, s.usr, s.project, l.name, l.root, l.host, l.exclude
 FROM note_libraries l JOIN scopes s USING (ns)
 WHERE %(scopes)s::text[] IS NULL OR l.ns = ANY (%(scopes)s) ORDER BY l.name, l.id
 
--- note_library_set: state and exclusions
-UPDATE note_libraries SET state = %(state)s, exclude = %(exclude)s WHERE ns = %(ns)s AND id = %(library)s
+-- note_library_state: active, or why it is not scanned
+UPDATE note_libraries SET state = %(state)s WHERE ns = %(ns)s AND id = %(library)s
+
+-- note_library_exclude: one pattern more
+UPDATE note_libraries SET exclude = exclude || %(pattern)s::text
+WHERE ns = %(ns)s AND id = %(library)s AND %(pattern)s <> ALL (exclude)
 
 -- note_library_scanned: the end of a scan
 UPDATE note_libraries
@@ -39,8 +43,8 @@ WHERE t.id = counted.id AND t.uses <> counted.uses
 SELECT id::text, path, bytes, mtime_ns, inode::text, sha256, state = 'skipped' AS skipped
 FROM notes WHERE ns = %(ns)s AND library_id = %(library)s
 
--- note_library_lock: a library that no other transaction removes meanwhile
-SELECT id FROM note_libraries WHERE ns = %(ns)s AND id = %(library)s FOR KEY SHARE
+-- note_library_lock: a library that no other transaction removes or changes meanwhile
+SELECT exclude FROM note_libraries WHERE ns = %(ns)s AND id = %(library)s FOR SHARE
 
 -- note_tags_add: tags that are not there yet, in an order that no two writers can cross
 INSERT INTO tags (ns, name, shown, sha256, idle)
@@ -118,7 +122,8 @@ INSERT INTO notes AS n (id, ns, library_id, path, bytes, mtime_ns, inode, state,
 VALUES (%(id)s, %(ns)s, %(library)s, %(path)s, %(bytes)s, %(mtime_ns)s, %(inode)s, 'skipped', %(reason)s)
 ON CONFLICT (library_id, path) DO UPDATE SET
     sha256 = '', bytes = EXCLUDED.bytes, mtime_ns = EXCLUDED.mtime_ns, inode = EXCLUDED.inode, state = 'skipped',
-    reason = EXCLUDED.reason, claims = n.claims + 1, tag_ids = '{}', tag_counts = '{}', read_at = clock_timestamp()
+    reason = EXCLUDED.reason, claims = n.claims + 1, title = '', encoding = '', front = '{}', at = NULL,
+    tag_ids = '{}', tag_counts = '{}', read_at = clock_timestamp()
 RETURNING id::text
 
 -- note_delete: notes and their chunks, which leave tombstones

@@ -287,12 +287,15 @@ WITH RECURSIVE found AS MATERIALIZED (
             ORDER BY o.at, o.write_seq LIMIT 2) AS after
     FROM seeds s
     WHERE s.conversation <> '' AND s.live
-), everyone AS (
-    SELECT id FROM seeds WHERE live
-    UNION SELECT unnest(before[:2]) FROM stretches
-    UNION SELECT unnest(after) FROM stretches
-), placed AS MATERIALIZED ( -- joined once: with the lookups below, it would be joined once for each of them
-    SELECT everyone.id, s.before::text[], s.after::text[] FROM everyone LEFT JOIN stretches s USING (id)
+), placed AS MATERIALIZED ( -- grouped, not joined: for a million expected rows a hash join creates files on disk
+    SELECT id, max(before)::text[] AS before, max(after)::text[] AS after
+    FROM (
+        SELECT id, before, after FROM stretches
+        UNION ALL SELECT id, NULL, NULL FROM seeds WHERE live
+        UNION ALL SELECT unnest(before[:2]), NULL, NULL FROM stretches
+        UNION ALL SELECT unnest(after), NULL, NULL FROM stretches
+    ) everyone
+    GROUP BY id
 )
 SELECT m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation, m.at, m.write_seq,
     right(rtrim(m.text), 1) IN ('?', '？') AS asks, ({where}) AS matches, m.valid_to, m.superseded_by::text,

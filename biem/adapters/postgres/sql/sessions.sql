@@ -182,11 +182,17 @@ WITH archived AS (
     UPDATE sessions SET status = 'archived', archived_at = %(at)s
     WHERE status = 'closed' AND (%(ns)s::text IS NULL OR ns = %(ns)s)
     RETURNING id, ns, name
-), ended AS (
-    UPDATE memories m SET expires_at = %(at)s, due_at = %(at)s FROM archived a
-    WHERE m.ns = a.ns AND m.layer = 'session' AND m.conversation = CASE WHEN a.name = '' THEN a.id::text ELSE a.name END
-        AND m.status <> 'archived' AND m.on_expiry = 'archive' AND (m.expires_at IS NULL OR m.expires_at > %(at)s)
-        AND NOT EXISTS (SELECT FROM sessions o WHERE o.ns = a.ns AND o.name = a.name AND o.name <> '' AND o.status = 'open')
+), ended AS ( -- looked up by conversation: of all memories the planner would read those of the layer
+    UPDATE memories m SET expires_at = %(at)s, due_at = %(at)s
+    WHERE m.id = ANY (ARRAY(
+        SELECT k.id FROM archived a CROSS JOIN LATERAL (
+            SELECT id, layer FROM memories
+            WHERE memories.ns = a.ns AND memories.conversation = CASE WHEN a.name = '' THEN a.id::text ELSE a.name END
+            OFFSET 0
+        ) k
+        WHERE k.layer = 'session'
+            AND NOT EXISTS (SELECT FROM sessions o WHERE o.ns = a.ns AND o.name = a.name AND o.name <> '' AND o.status = 'open')
+    )) AND m.status <> 'archived' AND m.on_expiry = 'archive' AND (m.expires_at IS NULL OR m.expires_at > %(at)s)
 )
 SELECT id FROM archived
 

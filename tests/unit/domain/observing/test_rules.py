@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from biem.domain.observing.category import BUILT_IN, categories_of
 from biem.domain.observing.rules import recognise
 from biem.domain.observing.unit import Unit
+from tests.unit.domain.observing import everyday
 from tests.unit.domain.observing.golden import KEPT, LEVELS, NOTHING
 
 CORE = {"habit", "order", "persona"}
@@ -26,6 +27,22 @@ def test_each_rule_recognises_its_sentences(rule: str) -> None:
     wrong = sum(rule in {unit.rule for unit in units(sentence)} for sentence in (*others, *NOTHING))
     assert len(KEPT[rule]) >= 10
     assert 2 * right / (right + wrong + len(KEPT[rule])) >= 0.9
+
+
+@pytest.mark.req("X24", partly="in everyday words")
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_preferences_and_orders_in_everyday_words_are_kept_and_chat_is_not(language: str) -> None:
+    # Given a hundred statements to keep and twice as many others / When they are read
+    wanted, others = everyday.KEPT[language], everyday.SAID[language]
+    personal = ("preference", "rule", "persona")
+    found = [text for text in wanted if any(unit.category in personal for unit in units(text))]
+    wrong = [text for text in others if any(unit.category in personal for unit in units(text))]
+    # Then F1 is .9 and more, and less than 2 % of the others become core
+    assert len(wanted) > 100
+    assert len(others) > 200
+    assert 2 * len(found) / (len(found) + len(wrong) + len(wanted)) >= 0.9, sorted(set(wanted) - set(found))
+    core = [text for text in others if any(unit.layer == "core" for unit in units(text))]
+    assert len(core) < 0.02 * len(others), core
 
 
 @pytest.mark.req("G13", partly="small talk yields nothing")

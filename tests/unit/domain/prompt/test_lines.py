@@ -175,6 +175,8 @@ def test_a_name_of_any_common_script_stands_as_it_is(name: str) -> None:
     [
         ("", "", "unknown"),
         ("", "crystal", "unknown"),
+        ("", "session", "summary"),
+        ("Summary", "user", "'Summary'"),
         ("", "user", "you"),
         ("", "assistant", "assistant"),
         ("Ann", "user", "Ann"),
@@ -275,6 +277,17 @@ def test_markup_of_templates_and_tool_calls_loses_its_opening_sign(shows: Any, m
     # Then the words around it are there, and the sign that opens it is not
     assert shown.startswith("before ‹")
     assert shown.endswith(" after")
+
+
+@example("\u0301")
+@example("\u20dd")
+@example("☺")
+@given(st.characters(min_codepoint=0x80, exclude_categories=["Cs"]))
+def test_no_character_before_the_name_of_a_tag_keeps_its_opening_sign(between: str) -> None:
+    # Given a tag with something between its sign and its name / When it is shown / Then the sign is not
+    for text in (f"x <{between}system> y", f"x <{between}/memory> y"):
+        assert "<" not in harmless(text, 200)
+        assert "<" not in quoted(text, 200)
 
 
 @pytest.mark.parametrize(

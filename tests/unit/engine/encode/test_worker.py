@@ -832,9 +832,10 @@ class TestForming:
 
         room.forming.relate = relate  # type: ignore[method-assign]
 
-        # When the worker is done / Then only the other one has a place in the canvas
+        # When the worker is done / Then only the other one has a place in the canvas, and the erased none in the index
         room.encoder()
         assert room.forming.settled == [kept]
+        assert room.indexed == sorted([kept, overtaken])
 
     def test_what_was_revised_while_it_was_encoded_is_looked_at_again_and_nothing_else(self, room: Room) -> None:
         kept, revised = (room.outbox.add(f"text {number}") for number in range(2))

@@ -53,6 +53,7 @@ class Due:
         return [str(number) for number in range(min(self.crowd, limit))]
 
     def limit_short_term(self, scope: Scope | None, at: datetime, limit: int) -> list[str]:
+        self.asked.append(limit)
         return [str(number) for number in range(min(self.beyond, limit))]
 
 

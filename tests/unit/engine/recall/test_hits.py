@@ -13,7 +13,7 @@ from biem.domain.policies.recall import RecallPolicy
 from biem.domain.prompt.contents import NOTHING
 from biem.domain.scope import Scope
 from biem.engine.query.request import Request
-from biem.engine.recall.hits import tell
+from biem.engine.recall.hits import hydrate
 from biem.engine.recall.rank.pool import Found
 from biem.engine.recall.rank.ranker import Ranker
 from biem.engine.recall.rank.score import rank
@@ -59,7 +59,7 @@ def hits_of(table: Any) -> dict[str, Any]:
     found = Found(vector=ASKED)
     answer = ranker.answer(asked, Turns(turns, [], frozenset()), found, {}, now=now, top_k=2, order=rank)
     request = Request(Scope(), "When is the course?", 2, EVERYTHING, False, "", 0.0, NOTHING, 0)
-    return {hit.node.id: hit for hit in tell(table, contradiction.build(), request, answer, "search")[0]}
+    return {hit.node.id: hit for hit in hydrate(table, contradiction.build(), request, answer, "search")[0]}
 
 
 def test_a_hit_says_what_it_replaced_and_how_like_the_question_that_was() -> None:

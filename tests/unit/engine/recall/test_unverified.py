@@ -9,7 +9,7 @@ from biem.domain.policies.context import UNVERIFIED_SHARE, ContextPolicy
 from biem.domain.scope import Scope
 from biem.domain.text import estimate_tokens
 from biem.engine.context.block import BlockReader
-from biem.engine.context.unverified import unverified
+from biem.engine.context.unverified_section import unverified
 from biem.engine.recall.unverified import followed_by
 
 POLICY = ContextPolicy()

@@ -20,8 +20,8 @@ from biem.domain.scope import Scope
 from biem.engine.admin.browse import MemoryBrowser
 from biem.errors import InvalidInput
 from biem.ports.readers import Browser
-from biem.server.access import LocalAccess, is_loopback
 from biem.server.app import build
+from biem.server.local_access import LocalAccess, is_loopback
 from tests.support.fakes import START
 
 HERE = ("127.0.0.1", 50_000)

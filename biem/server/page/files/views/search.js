@@ -67,13 +67,11 @@ function summary(recalled, context) {
 function found(hit, omitted, translated, moment) {
   const parts = Object.entries(hit.why).filter(([name, value]) => !ELSEWHERE.includes(name) && typeof value === "number");
   parts.sort((a, b) => MEASURED.includes(a[0]) - MEASURED.includes(b[0]) || Math.abs(b[1]) - Math.abs(a[1]));
-  const likely = Object.keys(hit.alike).length;
   return card(asItWas(hit.node, moment),
     el("div", { className: "why" },
       meter(hit.score, t("score_of", { score: percent(hit.score) })),
       hit.reasons.length ? el("ul", { className: "reasons" }, ...hit.reasons.map((reason) => el("li", {}, translated(reason)))) : el("span", { className: "dim" }, t("no_reason")),
-      el("span", { className: omitted ? "dim" : "good" }, omitted ? t("not_in_prompt", { why: term("omitted", omitted) }) : t("in_prompt")),
-      likely ? el("span", { className: "dim" }, t("alike_count", { count: count(likely) })) : ""),
+      el("span", { className: omitted ? "dim" : "good" }, omitted ? t("not_in_prompt", { why: term("omitted", omitted) }) : t("in_prompt"))),
     hit.why.renewed_by ? el("p", {}, el("a", { href: addressOf(hit.why.renewed_by) }, t("newer_first"))) : "",
     hit.why.disputed_by ? el("p", {}, el("a", { href: addressOf(hit.why.disputed_by) }, t("disputed"))) : "",
     hit.why.held_until ? el("p", { className: "dim" }, t("held_until", { time: when(hit.why.held_until) })) : "",

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from biem.cli.invocation import NO_WORKER, of
 from biem.cli.output import SHOWN_CHARS, shown_time
-from biem.cli.session import NO_WORKER, of
 from biem.domain.text import MOST_LISTED, one_line
 from biem.errors import InvalidInput, NotFound
 
@@ -28,25 +28,25 @@ def list_sessions(
     limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number, newest first.")] = 20,
 ) -> None:
     """List the sessions of the scope."""
-    session = of(context)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         found = memory.sessions.list(status=status, limit=limit)
         rows = [(one.id, *_told(one, memory.sessions.usage(one)).values()) for one in found]
     headers = ("id", "name", "status", "opened", "messages", "tokens", "used")
-    session.out.result(found, lambda: session.out.table(headers, rows, right=("messages", "tokens", "used")))
+    invocation.out.result(found, lambda: invocation.out.table(headers, rows, right=("messages", "tokens", "used")))
 
 
 @app.command("status")
 def status(context: typer.Context, chosen: Chosen) -> None:
     """Show one session: its messages, tokens, and how full its window is."""
-    session = of(context)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         found = resolved(memory.sessions, chosen)
         usage = memory.sessions.usage(found)
     document = {"session": found, "usage": usage}
-    session.out.result(document, lambda: session.out.pairs({"id": found.id, **_told(found, usage)}))
+    invocation.out.result(document, lambda: invocation.out.pairs({"id": found.id, **_told(found, usage)}))
 
 
 @app.command("show")
@@ -57,11 +57,11 @@ def show(
     limit: Annotated[int | None, typer.Option(min=1, help="Maximum number; default: all.")] = None,
 ) -> None:
     """Print the messages of a session, trimmed or not."""
-    session = of(context)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         messages = memory.sessions.messages(resolved(memory.sessions, chosen).id, after=after, limit=limit)
-    session.out.result(messages, lambda: _show(session.out, messages))
+    invocation.out.result(messages, lambda: _show(invocation.out, messages))
 
 
 @app.command("window")
@@ -71,29 +71,29 @@ def window(
     budget: Annotated[int | None, typer.Option(min=1, help="Tokens; default: BIEM_SESSION__MAX_TOKENS.")] = None,
 ) -> None:
     """Print what a model gets of a session."""
-    session = of(context)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         found = memory.sessions.window(resolved(memory.sessions, chosen).id, budget)
 
     def shown() -> None:
-        _show(session.out, found.messages)
+        _show(invocation.out, found.messages)
         if found.note:
-            session.out.note(found.note)
+            invocation.out.note(found.note)
 
-    session.out.result(found, shown)
+    invocation.out.result(found, shown)
 
 
 @app.command("close")
 def close(context: typer.Context, chosen: Chosen) -> None:
     """End a session; it can be read and resumed."""
-    session = of(context)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         found = resolved(memory.sessions, chosen)
         done = memory.sessions.close(found.id)
     word = "closed" if done else "was closed already"
-    session.out.result({"id": found.id, "closed": done}, lambda: session.out.line(f"session {found.id} {word}"))
+    invocation.out.result({"id": found.id, "closed": done}, lambda: invocation.out.line(f"session {found.id} {word}"))
 
 
 @app.command("resume")
@@ -103,11 +103,13 @@ def resume(
     exclusive: Annotated[bool, typer.Option("--exclusive", help="Close all other sessions of the scope.")] = False,
 ) -> None:
     """Open a closed session again; an open one of its name is closed."""
-    session = of(context)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         found = memory.sessions.resume(resolved(memory.sessions, chosen).id, exclusive=exclusive)
-    session.out.result(found, lambda: session.out.line(f"session {found.id} is open with {found.messages} messages"))
+    invocation.out.result(
+        found, lambda: invocation.out.line(f"session {found.id} is open with {found.messages} messages")
+    )
 
 
 @app.command("new")
@@ -116,25 +118,27 @@ def new(
     name: Annotated[str, typer.Argument(help="Name of the session.")] = "",
 ) -> None:
     """Close the open session of a name, if there is one, and open another."""
-    session = of(context)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         former = [one for one in memory.sessions.list(status="open", limit=MOST_LISTED) if one.name == name]
         for one in former:
             memory.sessions.close(one.id)
         opened = memory.sessions.open(name)
-    session.out.result(opened, lambda: session.out.line(f"session {opened.id} is open"))
+    invocation.out.result(opened, lambda: invocation.out.line(f"session {opened.id} is open"))
 
 
 @app.command("trim")
 def trim(context: typer.Context, chosen: Chosen) -> None:
     """Summarise the oldest rounds of a session now, if it holds more than the target."""
-    session = of(context)
-    session.changes |= NO_WORKER
-    with session.memory() as memory:
+    invocation = of(context)
+    invocation.changes |= NO_WORKER
+    with invocation.memory() as memory:
         found = resolved(memory.sessions, chosen)
         slices = memory.sessions.trim(found.id)
-    session.out.result({"id": found.id, "slices": slices}, lambda: session.out.line(f"{slices} slices summarised"))
+    invocation.out.result(
+        {"id": found.id, "slices": slices}, lambda: invocation.out.line(f"{slices} slices summarised")
+    )
 
 
 def commanded(
@@ -144,13 +148,13 @@ def commanded(
     chosen: Annotated[str, typer.Option("--session", help="Id of a session, or name of an open one.")] = "",
 ) -> None:
     """Answer as the `/memory` commands of a chat loop do: stats, perf, diagnose, search and so on."""
-    session = of(context)
-    session.asks = words[0] == "search"
-    with session.memory() as memory:
+    invocation = of(context)
+    invocation.asks = words[0] == "search"
+    with invocation.memory() as memory:
         current = resolved(memory.sessions, chosen).id if chosen else ""
         answer = memory.command(f"/memory {' '.join(words)}", session=current, language=language)
     assert answer is not None
-    session.out.result({"answer": answer.text}, lambda: session.out.line(answer.text))
+    invocation.out.result({"answer": answer.text}, lambda: invocation.out.line(answer.text))
 
 
 def resolved(sessions: "Sessions", chosen: str) -> "ChatSession":

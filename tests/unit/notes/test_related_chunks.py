@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from biem.domain.notes.library import NotePassage
-from biem.notes.expand import fitting, related
+from biem.notes.related_chunks import fitting, related
 
 
 def passage(name: str, *headings: str, place: int = 0, tokens: int = 10) -> NotePassage:

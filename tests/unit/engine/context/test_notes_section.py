@@ -7,7 +7,7 @@ from biem.domain.policies.context import ContextPolicy
 from biem.domain.scope import Scope
 from biem.domain.text import estimate_tokens
 from biem.engine.context.block import BlockReader
-from biem.engine.context.noted import noted
+from biem.engine.context.notes_section import noted
 
 READER = BlockReader({"lamp"}, lambda text: text.lower().split())
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from functools import partial
 
-from biem.adapters.forking import CALLS, keep_for_ever
+from biem.adapters.fork_safety import CALLS, keep_for_ever
 from biem.errors import ConfigError
 from biem.system import System
 

@@ -1,4 +1,4 @@
-"""What stands before every route: the key, the limit of requests, and the size of the body before it is parsed."""
+"""Middleware before every route: checks the API key, the rate limit, the request's origin, and the size of its body."""
 
 import logging
 import math
@@ -14,16 +14,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from biem.domain.access.allowance import Allowance
 from biem.domain.access.key import ApiKey
 from biem.errors import AccessDenied, BiemError, InvalidInput, KeyInvalid, RateLimited, StoreUnavailable
-from biem.server.access import LocalAccess, is_loopback, name_of, names_this_machine
-from biem.server.answers import HEADERS, Json
+from biem.server.backend import ServerBackend
 from biem.server.caller import Caller
-from biem.server.door import Door
-from biem.server.problems import BodyTooLarge, BodyTooSlow, problem_of, slug
+from biem.server.json_response import Json
+from biem.server.local_access import LocalAccess, is_loopback, name_of, names_this_machine
+from biem.server.problems import problem_of, slug
+from biem.server.request_body import read_body, replayed
+from biem.server.security_headers import SECURITY_HEADERS
 
 logger = logging.getLogger("biem.server")
 
-BODY_TIMEOUT_S = 30.0
-"""How long a body may take to arrive; it occupies no thread meanwhile."""
 _CHECKS = 2
 """Keys that are looked up at a time."""
 _LONGEST_TOKEN = 128
@@ -52,7 +52,7 @@ class RequestGate:
         self._checks: CapacityLimiter | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or answer why not."""
+        """Pass the request on, or answer with the error."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -61,14 +61,14 @@ class RequestGate:
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers.update(HEADERS)
+                headers.update(SECURITY_HEADERS)
                 if allowed is not None:
                     headers["RateLimit-Policy"] = f'"key";q={allowed.limit};w=60'
                     headers["RateLimit"] = f'"key";r={allowed.remaining};t={math.ceil(allowed.reset_s)}'
             await send(message)
 
         headers = Headers(scope=scope)
-        door: Door = scope["app"].state.door
+        backend: ServerBackend = scope["app"].state.backend
         local: LocalAccess | None = scope["app"].state.local
         key: ApiKey | None = None
         try:
@@ -79,18 +79,18 @@ class RequestGate:
             if not is_free:
                 if local is None:
                     self._require_own_name(scope, headers.get("host", ""))
-                    key, allowed = await self._in_time(door, headers, self._deadlines.get(scope["path"]))
+                    key, allowed = await self._in_time(backend, headers, self._deadlines.get(scope["path"]))
                 else:
                     key = local.key
                 if allowed is not None and allowed.is_used_up:
                     raise RateLimited("this key made too many requests; wait", allowed.retry_s)
                 named = key.scope(_named(headers, "biem-user"), _named(headers, "biem-project"))
-                scope.setdefault("state", {})["caller"] = Caller(key, named, door)
+                scope.setdefault("state", {})["caller"] = Caller(key, named, backend)
             if scope["path"] not in self._uploads:
-                body = await _body(headers, receive, door.body_bytes)
+                body = await read_body(headers, receive, backend.body_bytes)
                 if body is None:  # the client is gone
                     return
-                receive = _replayed(body, receive)
+                receive = replayed(body, receive)
         except BiemError as error:
             who = key.id if key else "no key"
             logger.warning("%s %r refused for %s: %s", scope["method"], scope["path"], who, slug(type(error)))
@@ -108,23 +108,25 @@ class RequestGate:
             return
         raise AccessDenied("this server is not asked under this name; pass it with biem serve --trusted-host NAME")
 
-    async def _in_time(self, door: Door, headers: Headers, deadline_s: float | None) -> tuple[ApiKey, Allowance | None]:
+    async def _in_time(
+        self, backend: ServerBackend, headers: Headers, deadline_s: float | None
+    ) -> tuple[ApiKey, Allowance | None]:
         """Raises `StoreUnavailable` at the deadline; the look-up goes on behind it."""
         with anyio.move_on_after(deadline_s):
-            return await self._admitted(door, headers)
+            return await self._admitted(backend, headers)
         raise StoreUnavailable("the key could not be looked up in time")
 
-    async def _admitted(self, door: Door, headers: Headers) -> tuple[ApiKey, Allowance | None]:
+    async def _admitted(self, backend: ServerBackend, headers: Headers) -> tuple[ApiKey, Allowance | None]:
         token = _token(headers)
-        key = door.keys.cached(token)
-        if key is not None and not door.limit.per_minute:
+        key = backend.keys.cached(token)
+        if key is not None and not backend.limit.per_minute:
             return key, None
         if self._checks is None:
             self._checks = CapacityLimiter(_CHECKS)
 
         def check() -> tuple[ApiKey, Allowance | None]:
-            found = door.keys.verify(token) if key is None else key
-            return found, door.limit.take(found.id)
+            found = backend.keys.verify(token) if key is None else key
+            return found, backend.limit.take(found.id)
 
         return await run_sync(check, abandon_on_cancel=True, limiter=self._checks)
 
@@ -156,35 +158,3 @@ def _require_same_origin(headers: Headers) -> None:
         is_own = False
     if not is_own:
         raise AccessDenied("a page of another origin may not call this server")
-
-
-async def _body(headers: Headers, receive: Receive, most: int) -> bytes | None:
-    """The whole body, at most `most` bytes; None when the client went away."""
-    too_large = BodyTooLarge(f"the body may have {most:,} bytes")
-    announced = headers.get("content-length", "0")
-    if announced.isascii() and announced.isdigit() and (len(announced) > 18 or int(announced) > most):
-        raise too_large
-    parts, size = [], 0
-    with anyio.move_on_after(BODY_TIMEOUT_S):
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                return None
-            part = message.get("body", b"")
-            size += len(part)
-            if size > most:
-                raise too_large
-            parts.append(part)
-            if not message.get("more_body", False):
-                return b"".join(parts)
-    raise BodyTooSlow("the body did not arrive in time")
-
-
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that gives the body that was read, then what follows."""
-    left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def again() -> Message:
-        return left.pop() if left else await receive()
-
-    return again

@@ -2,7 +2,7 @@
 
 import pytest
 
-from biem.notes.indexed import indexed_text
+from biem.notes.indexed_text import indexed_text
 
 
 @pytest.mark.req("G36", partly="a body has no tag text")

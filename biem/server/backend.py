@@ -1,4 +1,4 @@
-"""What the server needs from the rest of the program."""
+"""The objects behind the routes: the memory, the API keys, the request counters and the limits of this process."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -47,8 +47,8 @@ class Limit(Protocol):
         """Count one request of a key."""
 
 
-class Door(Protocol):
-    """What a process of the server works with; see `biem.bootstrap.server.Backend`."""
+class ServerBackend(Protocol):
+    """What the routes use; `biem.bootstrap.server.Backend` implements it."""
 
     @property
     def memory(self) -> Memory:

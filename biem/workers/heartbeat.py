@@ -22,7 +22,7 @@ _EVERY_S = 5.0
 _FIRST = timedelta(minutes=10)
 
 
-class Pulse(bootsteps.StartStopStep):
+class Heartbeat(bootsteps.StartStopStep):
     """A step of the worker's main loop: beats on the loop's timer while the broker is connected."""
 
     requires = ("celery.worker.consumer.events:Events",)

@@ -1,4 +1,4 @@
-"""One run of the command line: the global options and the memory they select."""
+"""Global options of one run of `biem`, and the settings and memory that they select."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ NO_WORKER: dict[str, Any] = {"queue": "none", "close_timeout_s": 0.0}
 
 
 @dataclass(slots=True)
-class Session:
+class Invocation:
     """Global options; nothing is opened before a command needs it."""
 
     out: Output
@@ -74,8 +74,8 @@ class Session:
             yield memory
 
 
-def of(context: typer.Context) -> Session:
-    """The session of a running command."""
-    session = context.obj
-    assert isinstance(session, Session)
-    return session
+def of(context: typer.Context) -> Invocation:
+    """The global options of the running command."""
+    invocation = context.obj
+    assert isinstance(invocation, Invocation)
+    return invocation
