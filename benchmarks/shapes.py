@@ -9,7 +9,8 @@ game master's notes). `--embedder` names another embedder, for a separate run.
 
 Of each set `--conversations` are taken, of each of these `--questions` questions, and `--turns` turns: those that the
 questions need, and others by chance. R@10 of biem, BM25, dense and hybrid in the same run; `margin`: biem less
-the better of BM25 and hybrid.
+the better of BM25 and hybrid. With `--offline` biem's ranking and hybrid run in memory (`benchmarks._offline`), many
+times faster: to compare rankings, since links, conflicts and the servers' own search take no part.
 """
 
 import argparse
@@ -27,6 +28,7 @@ from benchmarks._baselines import Bm25, Dense, System
 from benchmarks._data import Conversation, Turn, data_name, read_conversations
 from benchmarks._embedders import PassageCache, choose_embedder
 from benchmarks._hybrid import MilvusHybrid
+from benchmarks._offline import Fused, InMemory
 from benchmarks._options import positive
 from benchmarks._shapes import SHAPES, cut, products, shaped, together
 from benchmarks._systems import Biem
@@ -79,6 +81,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--beside", type=positive, default=_BESIDE, metavar="N", help="turns of other sets")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of what is drawn (default: 0)")
     parser.add_argument("--embedder", default="e5", help="synthetic, or a provider as in the settings (default: e5)")
+    parser.add_argument("--offline", action="store_true", help="rank in memory, without servers")
     parser.add_argument("--cache", type=Path, metavar="DIR", help="keep the vectors of passages there for the next run")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
     return parser.parse_args(arguments)
@@ -144,20 +147,28 @@ class Bench:
         embedder = choose_embedder(options.embedder, settings)
         self._embedder = PassageCache(embedder, options.cache, queries=True)
         stack.enter_context(closing(self._embedder))
-        self._where: Servers = stack.enter_context(servers(settings))
-        self._memory = stack.enter_context(biem.connect(settings, embedder=self._embedder))
+        self._settings = settings
+        self._where: Servers | None = None if options.offline else stack.enter_context(servers(settings))
+        if not options.offline:
+            self._memory = stack.enter_context(biem.connect(settings, embedder=self._embedder))
 
     def row(self, data: str, shape: str, conversations: Sequence[Conversation]) -> dict[str, object]:
         """R@10 of every system."""
-        name = uuid.uuid4().hex[:12]
-        own = Biem(self._where, self._memory, f"shapes-{name}")
-        hybrid = MilvusHybrid(self._where, self._embedder, conversations[0].lang, f"shapes_{name}")
-        with closing(own), closing(hybrid):
-            systems: tuple[System, ...] = (Bm25(), Dense(self._embedder), hybrid, own)
+        with ExitStack() as stack:
+            systems: tuple[System, ...] = (Bm25(), Dense(self._embedder), *self._systems(conversations[0].lang, stack))
             found = {system.name: _recall_10(system, conversations) for system in systems}
         count = sum(len(one.questions) for one in conversations)
         margin = found["biem"] - max(found["bm25"], found["hybrid"])
         return {"data": data, "what": shape, "n": count, **found, "margin": margin}
+
+    def _systems(self, lang: str, stack: ExitStack) -> tuple[System, System]:
+        """Hybrid and biem, closed with `stack`."""
+        if self._where is None:
+            return Fused(self._embedder), InMemory(self._embedder, self._settings)
+        name = uuid.uuid4().hex[:12]
+        own = stack.enter_context(closing(Biem(self._where, self._memory, f"shapes-{name}")))
+        hybrid = stack.enter_context(closing(MilvusHybrid(self._where, self._embedder, lang, f"shapes_{name}")))
+        return hybrid, own
 
 
 def _recall_10(system: System, conversations: Sequence[Conversation]) -> float:

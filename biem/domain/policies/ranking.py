@@ -89,8 +89,8 @@ class RankPolicy:
     """Coherence, in standard deviations of the cosines, from which the surroundings of a turn count in full; 0: always.
     Dialogues have 0.15 to 2, shuffled or interleaved ones about 0."""
     plain: int = 3
-    """Number of the best by their own words and similarity that stay among the first ten, unless neighbours or sessions
-    count in full; 0: none."""
+    """Number of the best by their own words and similarity that stay among the first ten, unless both neighbours and
+    sessions, where they can be compared, count by half at least; 0: none."""
     short_words: int = 8
     """Index terms below which a turn is short."""
     seeds: int = 6

@@ -126,6 +126,7 @@ class Answer:
             self.turns[key],
             noted=self.ordering.why(key),
             likeness=likeness,
+            question=asked.text,
             words={term: word for term, word in asked.words.items() if term not in self.of_speakers},
             names=names,
             chinese=_CHINESE.search(asked.text) is not None,

@@ -1,11 +1,12 @@
 """Reasons for a hit, for display: at most three short phrases in the question's language, derived from the signals.
 
 Each phrase represents signals whose contribution to the score is above the pool's mean; without them the hit would rank
-lower. What names something of the question (words, a speaker, a day) comes first, the largest contribution before the
-others; likeness of meaning, which holds of nearly every hit, fills up to two. Pure functions, thread-safe.
+lower. What the hit itself has of the question (words, a speaker, a day) comes first, then the words around it, then, up
+to two phrases, likeness of meaning, which holds of nearly every hit; among these the largest contribution comes first.
+Pure functions, thread-safe.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -46,8 +47,8 @@ _ALONE = {
 }
 """Those of a turn without surroundings: its own words and meaning stand for them."""
 _ORDERING = {"activation": "linked", "inherited": "newer", "revises": "newer", "anchor": "value"}
-_GENERAL = ("meaning", "beside")
-"""Phrases that tell nothing of the question."""
+_LATER = {"around": 1, "meaning": 2, "beside": 2}
+"""Phrases behind those of the hit itself, and (2) those that tell nothing of the question."""
 _PHRASES = {
     "en": {
         "same": "says the same as you ask",
@@ -97,6 +98,7 @@ def reasons(
     *,
     noted: Mapping[str, float | str],
     likeness: float | None,
+    question: str,
     words: Mapping[str, str],
     names: Sequence[tuple[str, Sequence[str]]],
     chinese: bool,
@@ -108,22 +110,24 @@ def reasons(
     """
     phrases = _PHRASES["zh" if chinese else "en"]
     between = "、" if chinese else ", "
-    told: list[tuple[bool, float, str]] = []
-    own = _shown(words, names, turn.lexemes)
-    parts = contributions(ranked, place, noted, worded=bool(own[1]))
+    told: list[tuple[int, float, str]] = []
+    held = set(turn.lexemes)
+    own = [term for term in words if term in held]
+    parts = contributions(ranked, place, noted, worded=bool(own))
     for cause, part in parts.items():
         name, shown = cause, [turn.speaker]
         if cause == "words":
-            name, shown = own
+            shown = [name for name, terms in names if terms and held.issuperset(terms)]
+            name, shown = ("names", shown) if shown else ("words", _written(question, words, own))
         elif cause == "beside":
-            name, shown = "around", _around(ranked.pool, place, words)
+            shown = _written(question, words, _around(ranked.pool, place, [term for term in words if term not in held]))
             name = "around" if shown else "beside"
         elif cause == "meaning" and likeness is not None and likeness >= _SAME:
             name = "same"
-        told.append((name in _GENERAL, part, phrases[name].format(between.join(shown[:_WORDS_SHOWN]))))
+        told.append((_LATER.get(name, 0), part, phrases[name].format(between.join(shown[:_WORDS_SHOWN]))))
     strong = [one for one in told if one[1] >= _LEAST] or sorted(told, key=lambda one: -one[1])[:1]
     strong.sort(key=lambda one: (one[0], -one[1]))
-    telling = sum(not general for general, _, _ in strong)
+    telling = sum(later < 2 for later, _, _ in strong)
     return tuple(phrase for _, _, phrase in strong[: min(_MOST, max(telling, _ENOUGH))])
 
 
@@ -154,29 +158,26 @@ def signals_of(pool: Pool | None, place: int, *, worded: bool) -> dict[str, tupl
     return {cause: names for cause, names in _SIGNALS.items() if cause != "words"} | {"beside": (*_AROUND, *_WORDS)}
 
 
-def _shown(
-    words: Mapping[str, str], names: Sequence[tuple[str, Sequence[str]]], lexemes: Iterable[str]
-) -> tuple[str, list[str]]:
-    """The names of the question in a text, else its words, and which phrase tells them."""
-    held = set(lexemes)
-    named = [name for name, terms in names if terms and held.issuperset(terms)]
-    return ("names", named) if named else ("words", _held(words, held))
-
-
-def _around(pool: Pool | None, place: int, words: Mapping[str, str]) -> list[str]:
-    """The question's words in the turns up to two away, else in those of the session."""
+def _around(pool: Pool | None, place: int, terms: Sequence[str]) -> list[str]:
+    """Those of the terms that turns up to two away have, else those that others of the session have."""
     if pool is None:
         return []
     near = [index for index in (int(pool.beside[offset][place]) for offset in OFFSETS) if index >= 0]
     session = [index for index in np.flatnonzero(pool.session == pool.session[place]).tolist() if index != place]
-    return _held(words, _terms(pool, near)) or _held(words, _terms(pool, session))
+    for places in (near, session):
+        held = {term for index in places for term in pool.candidates[index].lexemes}
+        if found := [term for term in terms if term in held]:
+            return found
+    return []
 
 
-def _terms(pool: Pool, places: Iterable[int]) -> set[str]:
-    return {term for index in places for term in pool.candidates[index].lexemes}
-
-
-def _held(words: Mapping[str, str], held: Collection[str]) -> list[str]:
-    """The words as written, in the order of the question; none that is a part of another (旅, 旅馆)."""
-    found = list(dict.fromkeys(word for term, word in words.items() if term in held))
+def _written(question: str, words: Mapping[str, str], terms: Iterable[str]) -> list[str]:
+    """Terms as the question writes them: none that is a part of another, and those that overlap (葡萄, 萄牙) as one."""
+    found: list[str] = []
+    for word in dict.fromkeys(words[term] for term in terms):
+        both = found[-1] + word[1:] if found and found[-1][-1:] == word[:1] else ""
+        if both and both in question:
+            found[-1] = both
+        else:
+            found.append(word)
     return [word for word in found if not any(word != other and word in other for other in found)]

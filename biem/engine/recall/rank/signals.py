@@ -39,6 +39,8 @@ _WORDS_SHARE = 0.6
 """Weight of words in `served`; the rest is vector similarity."""
 _CHANCE = 0.25
 """Share of `RankPolicy.coherent` that unordered turns may reach by chance."""
+_PROVEN = 0.5
+"""Weight of structure from which it counts as informative."""
 _SPREAD = 0.1
 """Minimum range of cosines that is scaled to [0, 1]."""
 
@@ -52,7 +54,7 @@ class Signals:
     """No rows if the query asks only one thing."""
     plain: Numbers
     """Score of a plain search: words and similarity of each candidate's own text to the whole query, in [0, 2]; 0 if
-    structure is fully informative."""
+    all structure is informative."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ def signals(query: Query, pool: Pool, names: Mapping[str, Sequence[str]], policy
     dense, around = (_or_words(found, words, pool) for found in (dense, around))
     best_dense, own_dense, own_words, served = _sentences(query, pool, words, dense)
     best_dense, own_dense = (_or_words(found, words, pool) for found in (best_dense, own_dense))
-    beside, session = (_trust(value, policy) for value in pool.coherence)
+    beside, session = trusts = [_trust(value, policy) for value in pool.coherence]
     near, day = _times(query.text, pool, _ALL_ASKED if not words.counts.any() else 1.0)
     opening = session * pool.opening
     log_length = pool.log_length
@@ -105,7 +107,7 @@ def signals(query: Query, pool: Pool, names: Mapping[str, Sequence[str]], policy
         "bridge": _bridge((1 - _WORDS_SHARE) * own_dense + _WORDS_SHARE * own_words, words, pool, policy),
         **pool.standing,
     }
-    proven = any(shown is not None and _trust(shown, policy) == 1.0 for shown in pool.coherence)
+    proven = pool.coherence != (None, None) and min(trusts) >= _PROVEN
     return Signals(table, served, np.zeros(pool.size) if proven else dense + words.scores)
 
 

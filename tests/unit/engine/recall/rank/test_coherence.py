@@ -115,6 +115,24 @@ def test_plain_hits_are_kept_only_where_structure_shows_nothing() -> None:
         assert bool(signals(asked, pool, {}, POLICY).plain.any()) is kept
 
 
+@pytest.mark.parametrize(
+    ("shown", "kept"),
+    [
+        (Coherence(0.6, 0.2), False),
+        (Coherence(0.6, None), False),
+        (Coherence(-0.02, 0.16), True),
+        (Coherence(0.6, 0.01), True),
+        (Coherence(None, None), True),
+    ],
+    ids=["a dialogue", "one session", "notes under headings", "labels by chance", "bare facts"],
+)
+def test_plain_hits_are_kept_unless_all_structure_shows_that_it_counts(shown: Coherence, kept: bool) -> None:
+    vectors = _talks()
+    pool = Pool(_pool(SESSIONS, vectors), {}, 0.0, 16)
+    vars(pool)["coherence"] = shown
+    assert bool(signals(replace(HOTEL, vector=vectors[0]), pool, {}, POLICY).plain.any()) is kept
+
+
 def test_a_fact_that_stands_alone_is_not_long_for_its_speaker() -> None:
     # Given facts without a speaker and a conversation, and a channel of nobody in particular
     texts = ["a", "b c d e f g h", "i j"]

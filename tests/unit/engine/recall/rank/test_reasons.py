@@ -165,9 +165,9 @@ def test_a_speaker_is_no_word_and_a_part_of_a_word_is_not_shown_beside_it() -> N
     # Given a question that names who speaks / Then the hit was said by Bob and does not name him
     _, _, told = best(answer("What did Bob say about his bicycle?"))
     assert told[:2] == ("has your words: bicycle", "said by Bob, whom you name")
-    # Given index terms that are parts of others / Then whole words are shown
-    shown = phrases._held({"旅": "旅", "旅馆": "旅馆", "家": "家"}, {"旅", "旅馆"})
-    assert shown == ["旅馆"]
+    # Given index terms that are parts of others, or overlap / Then they are shown as the question writes them
+    words = {"旅": "旅", "旅馆": "旅馆", "葡萄": "葡萄", "萄牙": "萄牙"}
+    assert phrases._written("葡萄牙的旅馆？", words, words) == ["旅馆", "葡萄牙"]
 
 
 def causes(told: tuple[str, ...]) -> list[str]:
