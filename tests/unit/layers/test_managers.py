@@ -467,7 +467,7 @@ def test_the_syncer_brings_a_folder_of_memory_up_to_date() -> None:
         incoming=Incoming(
             records=here, writer=nothing, reviser=nothing, lifecycle=nothing, outgoing=outgoing, categories=BUILT_IN
         ),
-        sessions=cast(Any, SimpleNamespace(bring=lambda _: 0)), telemetry=Telemetry(), max_text_bytes=1_000,
+        sessions=cast(Any, SimpleNamespace(update=lambda _: 0)), telemetry=Telemetry(), max_text_bytes=1_000,
     )  # fmt: skip
     # When it syncs / Then a memory without a file gets one, and a second sync writes nothing
     assert syncer.sync(root).written == 1
