@@ -33,9 +33,9 @@ import psycopg
 
 import biem
 from benchmarks import _report
-from benchmarks._chaos_cast import LEASE_S, LONGEST_FREEZE_S, MIXES, SCOPES, Cast, Fault, schedule
 from benchmarks._chaos_check import Verdict, judge, stories
 from benchmarks._chaos_client import Notes
+from benchmarks._chaos_processes import LEASE_S, LONGEST_FREEZE_S, MIXES, SCOPES, Cast, Fault, schedule
 from benchmarks._http_embedder import served
 from biem.adapters.embedded import stop
 from biem.bootstrap import Servers, servers

@@ -19,8 +19,8 @@ from typing import TextIO
 import grpc
 import psycopg
 
-from biem.adapters.embedded.child import Run, command_line
 from biem.adapters.embedded.home import URL_SETTINGS, Home
+from biem.adapters.embedded.server_process import Run, command_line
 from biem.errors import ConfigError
 
 PROBE_TIMEOUT_S = 2.0

@@ -12,8 +12,8 @@ import threading
 import time
 from pathlib import Path
 
-from biem.adapters.embedded.child import Child
 from biem.adapters.embedded.home import Home, State, complain, is_locked, try_lock
+from biem.adapters.embedded.server_process import Child
 from biem.adapters.embedded.servers import Milvus, Postgres, Valkey
 from biem.errors import BiemError
 

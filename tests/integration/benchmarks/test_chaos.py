@@ -10,9 +10,9 @@ import pytest
 
 import biem
 from benchmarks import chaos
-from benchmarks._chaos_cast import SCOPES, VICTIMS, schedule
 from benchmarks._chaos_check import Story, Verdict, judge, stories
 from benchmarks._chaos_client import TOKEN, token
+from benchmarks._chaos_processes import SCOPES, VICTIMS, schedule
 from biem import bootstrap
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.embedded import stop
