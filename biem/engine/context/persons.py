@@ -8,7 +8,7 @@ from biem.domain.conflict import Matter
 from biem.domain.node import Hit, Node
 from biem.domain.text import share
 
-_FOREIGN, _UNNAMED = 4.0, 1.0
+_FOREIGN, UNNAMED = 4.0, 1.0
 """Subtracted from texts about other persons than the question, and from texts about no person if it names one."""
 _PARTNERS = frozenset(("girlfriend", "boyfriend", "wife", "husband", "partner"))
 PETS = frozenset(("dog", "cat"))
@@ -70,7 +70,7 @@ def foreign_penalty(question: Matter, asks: str, matter: Matter, text: str, *, t
         if not told and question.things and question.things <= matter.things:
             return 0.0
         maybe = translated and any(not name.startswith("me") for name in told)
-        return _FOREIGN if told and not maybe else _UNNAMED
+        return _FOREIGN if told and not maybe else UNNAMED
     known = question.things | question.topics
     mine = "me" in told or any(name.removeprefix("me.") in known or name in asks for name in told)
     return _FOREIGN if "me" in asked and told and not mine else 0.0

@@ -16,6 +16,7 @@ from dataclasses import asdict
 from biem.domain.policies.succession import SuccessionWeights
 from biem.domain.text import jaccard, share
 from biem.engine.context.continuations import goes_on_about
+from biem.engine.context.persons import UNNAMED
 from biem.engine.context.same_subject import (
     are_same,
     closest_before,
@@ -52,11 +53,13 @@ class Succession:
         self._han = {id(line): is_han(line.hit.node.text) for line in lines}
 
     def may_succeed(self, newer: RatedLine, older: RatedLine) -> bool:
-        """Whether a person said it later as a fact, of no other relative and no other one of several."""
+        """Whether a person said it later as a fact, of no other person and no other one of several."""
         node, one, other = newer.hit.node, newer.matter, older.matter
         if node.at <= older.hit.node.at or "assistant" in (node.source, node.speaker):
             return False
         if not one.holds or supposes(node.text) or is_own_of_another(newer, older):
+            return False
+        if newer.foreign > max(older.foreign, UNNAMED):  # "my dad was born on …" succeeds no birthday of mine
             return False
         apart = relatives(one) and relatives(other) and not are_same(one, other)
         return not (apart or is_of_another_way(one, other, self._question.matter))
