@@ -114,7 +114,7 @@ _ENGLISH = {
     "contradiction": "These two cannot both hold{about} (rule: {rule}, {sure} % sure). ",
     "update": "The newer one changes what the older one says{about} (rule: {rule}, {sure} % sure). ",
     "duplicate": "Both say the same{about} (rule: {rule}, {sure} % sure). ",
-    "pending": "Nothing is decided: both are told, with their times.",
+    "pending": "Nothing is decided: prompts show both, with their times.",
     "ignored": "Decided by {by}: it is no conflict.",
     "keep_new": "Decided by {by}: the newer one holds.",
     "keep_old": "Decided by {by}: the older one holds.",

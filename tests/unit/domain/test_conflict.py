@@ -26,7 +26,7 @@ def test_a_decision_is_explained_with_whose_attribute_changed_and_who_decided() 
         "The newer one changes what the older one says about your mother (home) (rule: renewed, 90 % sure). "
         "Decided by the rule: the newer one holds."
     )
-    assert FOUND.explanation.endswith("Nothing is decided: both are told, with their times.")
+    assert FOUND.explanation.endswith("Nothing is decided: prompts show both, with their times.")
 
 
 def test_a_decision_about_chinese_texts_is_explained_in_chinese() -> None:
