@@ -125,12 +125,13 @@ _TOLD_BESIDE = late(
 )
 """A request or question that also tells something of the speaker: "remind me later, I'm at the vet's"."""
 _RESTRICTS = late(
-    r"\b(?:nothing|never|no (?!one\b)[a-z]+|without)\b|(?:绝对|千万|永远|一律|都)?(?:不要|别|不能|不放|不加)(?=[^了吗，。])",
+    r"\b(?:nothing|never|no (?!one\b)[a-z]+|without)\b|(?:不要|别|不能|不放|不加)(?=[^了吗，。])",
     re.IGNORECASE,
 )
 """A request that tells what the speaker does not want: "order me nothing with shellfish"."""
 _HABIT = late(
-    r"\b(?:every|most (?:morning|evening|night|day|weekend)s|usually|for a living|since|twice a|once a|on (?:mon|tues|wednes|thurs|fri|satur|sun)days"
+    r"\b(?:every|most (?:morning|evening|night|day|weekend)s|usually|for a living|since|twice a|once a"
+    r"|on (?:mon|tues|wednes|thurs|fri|satur|sun)days"
     r"|for (?:years|fun)|in (?:a|an|the) (?:band|brass band|choir|team|club|orchestra))\b",
     re.IGNORECASE,
 )
