@@ -24,6 +24,8 @@ class Statement:
     """Whether it was said right after the other one, by the same speaker in the same conversation: a correction
     without a subject then refers to that one.
     """
+    changed: float | None = None
+    """Log-odds, by its vector, that it tells of a change; None where unknown."""
 
 
 @dataclass(frozen=True, slots=True)
