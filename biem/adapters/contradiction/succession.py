@@ -30,6 +30,8 @@ _SUREST = 0.75
 _ALIKE, _TOLD = 0.15, -2.0
 """Minimum similarity, and log-odds of a change: below, hardly any pair succeeds, and none is read."""
 _MOST_SHARED, _MOST_LEFT = 3, 4
+_NAMED = 4
+"""Maximum words of the thing in a verdict."""
 _SELF = frozenset(("me", "you"))
 _HAN = re.compile("[\u4e00-\u9fff]")
 _JOINS = frozenset("我你他她它们的了是在有把从和跟与个到成为就都也又去来给对叫姓这那今明昨不没很最")
@@ -61,8 +63,12 @@ class Succession:
         if not found:
             return None
         odds = self._bias + sum(weight * found[name] for name, weight in self._weights.items())
-        sides = [self._rules.read(side.text, side.speaker) for side in (older, newer)]
-        subject = self._rules.subjects.agreement(*sides).subject
+        old, new = (
+            self._rules.value_updates.core(self._rules.read(side.text, side.speaker)) for side in (older, newer)
+        )
+        both = [old.text[piece.start : piece.end] for piece in old.words if known(piece, new, old)]
+        persons = " and ".join(sorted(self._rules.matter(older.text).persons))
+        subject = f"{persons}: {' '.join(both[:_NAMED])}".strip(": ")
         confidence = 1.0 / (1.0 + math.exp((_RECORDED - odds) / _SPREAD))
         return Verdict("update", min(confidence, _SUREST), "succession", subject=subject)
 
