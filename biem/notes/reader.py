@@ -33,11 +33,12 @@ class NoteReader:
         matter = front.split(text)
         found = blocks(text, matter.end)
         most, piece = self._policy.max_chunk_tokens, self._policy.piece_tokens
-        sections = chunks.cut(text, matter.end, found, max_tokens=most, piece_tokens=piece)
+        titles = [name for block in found if block.level == 1 and (name := heading_text(block.texts[0]))]
+        above = "" if titles else matter.fields.title
+        sections = chunks.cut(text, matter.end, found, max_tokens=most, piece_tokens=piece, title=above)
         if not sections:
             return SkippedNote(path, "unreadable", "it is empty below its front matter: write something, or delete it")
-        titles = [name for block in found if block.level == 1 and (name := heading_text(block.texts[0]))]
-        only = titles[0] if len(titles) == 1 else ""
+        only = titles[0] if len(titles) == 1 else above
         inherited = tags.note_tags(path, matter.fields, only, most=self._policy.tags_per_note)
         return ParsedNote(
             path=path,
