@@ -82,7 +82,7 @@ def test_no_file_breaks_the_reader(data: bytes, path: str) -> None:
 def stored(read: ParsedNote) -> StoredChunks:
     """What PostgreSQL knows of a note."""
     names = tuple(map(identity, read.tags.all))
-    return StoredChunks(frozenset(chunk.key for chunk in read.chunks), names, read.tags.counts)
+    return StoredChunks({each.key: (each.place, *each.lines) for each in read.chunks}, names, read.tags.counts)
 
 
 def test_stored_chunks_are_not_looked_through_for_tags_again() -> None:
@@ -97,6 +97,11 @@ def test_stored_chunks_are_not_looked_through_for_tags_again() -> None:
     assert after.chunks[0] == fresh.chunks[0]
     known = fresh.chunks[1]
     assert replace(after.chunks[1], kept=False, tags=known.tags, tokens=known.tokens) == known
+    # And only where lines are put above it, it has moved
+    assert not after.chunks[1].moved
+    lower = reader().read("drinks/tea.md", f"{text[:6]}\n{text[6:]}".encode(), stored(before))
+    assert isinstance(lower, ParsedNote)
+    assert [chunk.moved for chunk in lower.chunks] == [False, True]
 
 
 @pytest.mark.parametrize(
