@@ -111,8 +111,18 @@ def test_a_chunk_that_is_kept_needs_only_its_place(notes: PostgresNotes, library
     places = {sha256("one"): (0, 1, 1), sha256("two"): (1, 2, 2)}
     assert stored == StoredChunks(places, ("folder",), (1, 0, 0, 0, 0))
     assert notes.stored_chunks(library, "b.md") is None
-    nothing = {"body": "", "body_sha": b"", "lexemes": "", "chain": (), "levels": (), "tags": (), "tag_counts": ()}
-    kept = replace(chunk("one", 1), kept=True, moved=True, **nothing)
+    kept = replace(
+        chunk("one", 1),
+        kept=True,
+        moved=True,
+        body="",
+        body_sha=b"",
+        lexemes="",
+        chain=(),
+        levels=(),
+        tags=(),
+        tag_counts=(),
+    )
     # When one chunk is kept behind a new one / Then it is as it was, at its new place
     change = notes.put(library, draft("a.md", chunk("new"), kept, tags=("folder",)))
     assert (change.added, change.kept, len(change.removed)) == (1, 1, 1)

@@ -109,11 +109,10 @@ class PostgresNotes(PostgresNoteIndexing, PostgresNoteReading):
         rows = self._database.fetch(library.scope.ns, "note_stored_chunks", row, binary=True)
         if not rows:
             return None
-        [row] = rows
-        places = zip(row.places, row.firsts, row.lasts, strict=True)
-        return StoredChunks(
-            dict(zip(map(bytes, row.keys), places, strict=True)), tuple(row.tags), tuple(row.tag_counts)
-        )
+        [stored] = rows
+        places = zip(stored.places, stored.firsts, stored.lasts, strict=True)
+        keys = map(bytes, stored.keys)
+        return StoredChunks(dict(zip(keys, places, strict=True)), tuple(stored.tags), tuple(stored.tag_counts))
 
     def put(self, library: Library, draft: NoteDraft, moved_from: str | None = None) -> NoteChange:
         ns = library.scope.ns
