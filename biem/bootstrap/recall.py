@@ -90,6 +90,7 @@ def build_recaller(ground: Ground, *, life: Life, read: ReadPath, router: Router
         chooser=chooser,
         telemetry=ground.telemetry,
         calling=ground.priority.calling,
+        afterwards=ground.priority.afterwards,
         change_odds=change_odds(ground.embedder.info.id),
     )
 
@@ -141,4 +142,5 @@ def build_context(ground: Ground) -> ContextBuilder:
         rules=ground.rules,
         policy=ground.policies.context,
         telemetry=ground.telemetry,
+        count=ground.count,
     )

@@ -19,6 +19,7 @@ _WORD = re.compile(r"[^\W\d_][\w'’&-]*")
 _HAN = re.compile(r"[\u4e00-\u9fffA-Za-z]")
 _WAYS = {"out": "outbound", "home": "return", "back": "return", "inbound": "return", "回程": "返程"}
 _PREFIXED = "我你他她咱不没"
+_BEFORE_CLAUSE = frozenset("，。；：:,!！？")
 _TITLE = re.compile("《[^《》]{1,40}》")
 """A Chinese title, whose words say nothing of the statement."""
 _STRETCH = re.compile(r"[\u4e00-\u9fff]+|[A-Za-z]+|[^\u4e00-\u9fffA-Za-z]+")
@@ -350,6 +351,14 @@ def _on_words(
     return {name: places for name, places in found.items() if places}
 
 
+def positions(text: str, name: str) -> Iterator[int]:
+    """Where a name is in a text."""
+    at = text.find(name)
+    while at >= 0:
+        yield at
+        at = text.find(name, at + 1)
+
+
 def _blanked(text: str, taken: list[tuple[int, int]]) -> str:
     """The text with these spans replaced by spaces."""
     out, at = [], 0
@@ -384,4 +393,7 @@ def _anaphors(persons: frozenset[str], text: str) -> frozenset[str]:
 
 def _leads(name: str, text: str) -> bool:
     """Whether a Chinese name is in the position of a subject or an owner."""
-    return re.search(rf"(?:^|[，。；：:,!！？\s]){re.escape(name)}|{re.escape(name)}的", text) is not None
+    return any(
+        at == 0 or text[at - 1] in _BEFORE_CLAUSE or text[at - 1].isspace() or text.startswith("的", at + len(name))
+        for at in positions(text, name)
+    )
