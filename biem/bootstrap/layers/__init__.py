@@ -197,12 +197,10 @@ def item_records(ground: Ground) -> "PostgresItems":
 
 def build_observer(ground: Ground, *, writer: Writer) -> "Observer":
     """Recognises statements worth keeping."""
-    from biem.domain.observing.category import categories_of
     from biem.layers.observe import Observer
 
-    categories = categories_of(ground.policies.layers.categories, ground.policies.layers.ttl_days)
     return Observer(
-        categories=categories,
+        policy=ground.policies.layers,
         analyzer=ground.analyzer,
         writer=writer,
         telemetry=ground.telemetry,

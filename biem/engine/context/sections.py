@@ -4,6 +4,7 @@
     mode → newest texts → notes (within their share, and what the others leave) → untrusted memories
     (`biem.engine.context.unverified_section`)
 
+Notes that are more likely to answer than the memories stand above these, below the core.
 The rest of a section's budget goes to the next one; items are never cut to fit, and no memory is shown twice. An
 unavailable section is skipped and reported.
 """
@@ -127,7 +128,7 @@ class ContextBuilder:
                 left += self._cost(section)
                 section, notes = noted(hits.notes, policy, reader, left)
                 left -= self._cost(section)
-            sections.append(section)
+            sections.insert(1 if _notes_are_surer(hits) else len(sections), section)
             doubtful = self._doubtful(hits, query[:_READ], top_k)
             last, untrusted = unverified(doubtful, shown, query, policy, reader, budget_tokens, left)
             sections.append(last)
@@ -214,6 +215,11 @@ class ContextBuilder:
     def _cost(self, section: str) -> int:
         """Tokens of a section with the blank line before the next."""
         return self._count(f"{section}\n\n") if section else 0
+
+
+def _notes_are_surer(hits: Hits) -> bool:
+    """Whether the notes more likely answer than the memories, where the confidence of these was measured."""
+    return bool(hits.grounds) and hits.notes.confidence > hits.confidence
 
 
 def _passed_over(hits: Sequence[Hit], picked: Sequence[Hit], most: int | None) -> dict[str, Omission]:

@@ -55,7 +55,7 @@ def preloaded(folder: Path) -> Iterator[Path]:
 
 
 def serve(address: str) -> NoReturn:
-    """Run the calls that come in at a socket, each in a process of its own."""
+    """Run the calls that come in at a socket, each in its own process."""
     for name in _LOADED:
         importlib.import_module(name)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)

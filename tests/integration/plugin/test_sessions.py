@@ -43,7 +43,7 @@ def test_a_loop_with_sessions_keeps_every_message_and_gives_a_window(memory: bie
 
 
 def test_a_session_that_was_closed_meanwhile_is_followed_by_a_new_one(memory: biem.Memory) -> None:
-    # Given a loop whose session somebody closes
+    # Given a loop whose session a user closes
     plugin = BIEMContextPlugin(memory, conversation="kitchen", sessions=True)
     plugin.record_user_message("one")
     memory.sessions.open("other", exclusive=True)

@@ -172,7 +172,7 @@ def test_of_many_hits_all_but_two_may_be_of_one_note() -> None:
         for number in range(30)
     ]
     order = ranked(pool, NoteQuestion(axis(0), {}), known(), WEIGHTS, POLICY)
-    # When twenty are taken / Then it has three of the first five, six of eight, and all when two others were told
+    # When twenty are taken / Then it has three of the first five, six of eight, and all when two others were given
     kept = [one.chunk for one in few_of_each(order, 3, 20)]
     assert [sum(each.note_id == "long" for each in kept[:first]) for first in (5, 8, 20)] == [3, 6, 12]
     assert [each.id for each in kept if each.note_id == "long"] == [f"{number:02}" for number in range(12)]
