@@ -9,8 +9,9 @@ tags and of content, also where no search returned it. `covered` is the share of
 their rareness in the pool: BM25 alone gives a chunk that repeats one term as much as one that has two. `together` is
 what the chunks of a note that were found by words say between them: the best one's BM25, half of the second's, a
 quarter of the third's, …, again scaled over the pool. `named` is the share, by rareness, of the tags named in the query
-that a chunk has: of two equal texts in two folders it prefers the one whose folder the query names. `guided` is the
-share of a chunk's tag weight that the best memories name.
+that a chunk has, each by the weight of its source: of two equal texts in two folders it prefers the one whose folder
+the query names, and a keyword of a text says little. `guided` is the share of a chunk's tag weight that the best
+memories name.
 """
 
 import math
@@ -283,13 +284,17 @@ def _falls(at: datetime | None, times: Sequence[tuple[datetime, datetime]]) -> b
 
 
 def _named(roots: Sequence[Mapping[int, float]], named: frozenset[int], tags: TagVectors) -> Values:
-    """For each chunk the share of the tags in `named` that it has; those that the whole pool lacks do not count."""
+    """For each chunk the share of the tags in `named` that it has, by the weight of their source; those that the whole
+    pool lacks do not count.
+    """
     has = [each.keys() & named for each in roots] if named else []
     there = set().union(*has)
     size = max(tags.sizes.values(), default=1)
     rare = {info.root: rareness(info.uses, size) for info in tags.infos.values() if info.root in there}
     total = sum(rare.values())
-    return np.array([sum(rare[tag] for tag in each) / total for each in has]) if total > 0 else np.zeros(len(roots))
+    if total <= 0:
+        return np.zeros(len(roots))
+    return np.array([sum(each[tag] for tag in tags_of) / total for each, tags_of in zip(roots, has, strict=True)])
 
 
 def _guided(roots: Mapping[int, float], guides: Collection[int]) -> float:

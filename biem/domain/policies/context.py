@@ -51,6 +51,8 @@ class ContextPolicy:
     """Maximum share of what core memories leave for notes, as long as memories need the rest; 0: no notes."""
     notes_min_confidence: float = 0.5
     """Minimum confidence, 0 to 1, that the notes answer; else the block has none."""
+    notes_drop: float = 0.5
+    """Minimum share of the score of the best chunk that further chunks of notes must have. 0: off."""
     note_chars: int = 600
     """Maximum characters shown of a chunk of a note: of a longer one the sentences that the query asks for."""
     recent: int = 0
@@ -65,8 +67,9 @@ class ContextPolicy:
             raise ValueError("context.top_k and item_chars must be positive, the other sizes not negative")
         if not 0 <= self.second_look <= 50:
             raise ValueError("context.second_look is a number from 0 to 50")
-        if not 0 <= self.notes_share <= 1 or not 0 <= self.notes_min_confidence <= 1 or self.note_chars < 1:
-            raise ValueError("context.notes_share and notes_min_confidence are from 0 to 1, note_chars positive")
+        shares = (self.notes_share, self.notes_min_confidence, self.notes_drop)
+        if not all(0 <= share <= 1 for share in shares) or self.note_chars < 1:
+            raise ValueError("context.notes_share, notes_min_confidence and notes_drop are 0 to 1, note_chars positive")
         if min(self.core_most, self.original_chars, self.recent, self.slot_tokens) < 0 or not 0 <= self.slots <= 100:
             raise ValueError(
                 "context.core_most, original_chars, recent and slot_tokens must not be negative, slots ≤ 100"

@@ -89,7 +89,7 @@ class NoteRankPolicy:
     together: float = 0.3
     """Added for a chunk whose note has other chunks that were found by words, too."""
     named: float = 0.2
-    """Added, by the share of the tags named in the query that a chunk has."""
+    """Added, by the share of the tags named in the query that a chunk has, each by the weight of its source."""
     when: float = 0.5
     """Added for a chunk whose note is of a time that the query names."""
     guided: float = 0.2

@@ -21,6 +21,11 @@ _MOST_LINES = 40
 _CITATION_CHARS = 240
 
 
+def near_best(hits: Sequence[NoteHit], policy: ContextPolicy) -> list[NoteHit]:
+    """The hits, best first, without those far below the best: they hardly ever answer."""
+    return [hit for hit in hits if hit.score >= policy.notes_drop * hits[0].score]
+
+
 def noted(
     hits: Sequence[NoteHit], policy: ContextPolicy, reader: BlockReader, budget_tokens: int
 ) -> tuple[str, tuple[NoteHit, ...]]:

@@ -22,7 +22,7 @@ from biem.domain.scope import Scope
 from biem.domain.text import estimate_tokens
 from biem.domain.trust import UNTRUSTED
 from biem.engine.context.block import BlockReader, Context, Omission, listed, render
-from biem.engine.context.notes_section import noted
+from biem.engine.context.notes_section import near_best, noted
 from biem.engine.context.picking import Picker
 from biem.engine.context.unverified_section import unverified
 from biem.engine.context.worth import only_asks
@@ -100,7 +100,8 @@ class ContextBuilder:
         with self._telemetry.span("biem.context") as span:
             always, shown = self._always(scope, min(budget_tokens, policy.core_tokens), where.as_of, is_news)
             sections, left = [always], budget_tokens - self._cost(always)
-            section, notes = noted(hits.notes, policy, reader, int(left * policy.notes_share))
+            answers = near_best(hits.notes, policy)
+            section, notes = noted(answers, policy, reader, int(left * policy.notes_share))
             left -= self._cost(section)
             told_first = {hit.node.id for hit in shown}
             share = min(policy.slot_tokens, left // 2) if policy.slots else 0
@@ -124,9 +125,9 @@ class ContextBuilder:
                 ids = {hit.node.id for hit in shown}
                 sections.append(self._newest(scope, ids, left, degraded, where.as_of, is_news))
                 left -= self._cost(sections[-1])
-            if section and len(notes) < len(hits.notes):  # what memories leave goes to notes
+            if section and len(notes) < len(answers):  # what memories leave goes to notes
                 left += self._cost(section)
-                section, notes = noted(hits.notes, policy, reader, left)
+                section, notes = noted(answers, policy, reader, left)
                 left -= self._cost(section)
             sections.insert(1 if _notes_are_surer(hits) else len(sections), section)
             doubtful = self._doubtful(hits, query[:_READ], top_k)
@@ -136,7 +137,7 @@ class ContextBuilder:
             text = "\n\n".join(section for section in sections if section)
             span.add(items=len(shown), notes=len(notes), tokens=self._count(text))
         degraded += [server for server in hits.notes.degraded if server not in degraded]
-        left_out = block.left_out + len(hits.notes) - len(notes)
+        left_out = block.left_out + len(answers) - len(notes)
         omitted = {**_passed_over(hits, worth, top_k), **block.omitted}
         for hit in shown:
             omitted.pop(hit.node.id, None)

@@ -54,9 +54,11 @@ def celery(home: Path, log: Path, *arguments: str, **environment: str) -> Iterat
             process.wait()
 
 
-def worker(home: Path, log: Path, **environment: str) -> AbstractContextManager[subprocess.Popen[bytes]]:
-    """A prefork worker of two processes for all queues."""
-    arguments = ("worker", "-Q", "encode,maintain", "--pool", "prefork", "--concurrency", "2")
+def worker(
+    home: Path, log: Path, *, processes: int = 2, **environment: str
+) -> AbstractContextManager[subprocess.Popen[bytes]]:
+    """A prefork worker for all queues; each of its processes loads the model."""
+    arguments = ("worker", "-Q", "encode,maintain", "--pool", "prefork", "--concurrency", str(processes))
     return celery(home, log, *arguments, **environment)
 
 
@@ -96,7 +98,7 @@ def test_within_one_period_beat_has_every_job_run(own_home: Path, tmp_path: Path
         log, beat_log = tmp_path / "worker.log", tmp_path / "beat.log"
 
         # When worker and beat run with a period of a second
-        with worker(own_home, log, **PERIODS), celery(own_home, beat_log, "beat", **PERIODS):
+        with worker(own_home, log, processes=1, **PERIODS), celery(own_home, beat_log, "beat", **PERIODS):
 
             def ran() -> set[str]:
                 return set(re.findall(r"succeeded in \S+: \{'job': '(\w+)'", log.read_text(errors="replace")))

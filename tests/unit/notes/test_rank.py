@@ -196,12 +196,16 @@ def test_of_equal_chunks_that_of_the_note_with_more_chunks_found_by_words_comes_
 
 def test_of_equal_chunks_the_one_whose_tags_the_query_names_comes_first() -> None:
     # Given homonyms in two folders, 1 and 2, under a third folder, and a tag that no chunk has
-    pool = [chunk("a", tags=(1, 3)), chunk("b", tags=(2, 3))]
+    pool = [chunk("a", note_tags=(1, 3)), chunk("b", note_tags=(2, 3))]
     tags = known(tag(1), tag(2), tag(3, uses=2), tag(0), size=100)
     order = ranked(pool, NoteQuestion(None, {}, named=frozenset({2, 3, 0})), tags, WEIGHTS, NoteRankPolicy())
     assert [one.chunk.id for one in order] == ["b", "a"]
     assert order[0].why["named"] == pytest.approx(1.0)
     assert 0 < order[1].why["named"] < 0.5
+    # And a tag of a heavier source counts more: a folder is about its name, a text has many keywords
+    keyword = replace(chunk("a"), tag_ids=(2,), tag_counts=(0, 0, 0, 0, 1))
+    sources = ranked([keyword, pool[1]], NoteQuestion(None, {}, named=frozenset({2})), tags, WEIGHTS, NoteRankPolicy())
+    assert [one.why["named"] for one in sources] == pytest.approx([1.0, 0.2])
 
 
 def test_of_equal_chunks_the_one_with_more_of_the_rare_words_comes_first() -> None:
@@ -219,7 +223,7 @@ def test_of_equal_chunks_the_one_with_more_of_the_rare_words_comes_first() -> No
 
 def test_all_parts_together_are_at_most_one() -> None:
     window = (datetime(2025, 5, 1, tzinfo=UTC), datetime(2025, 6, 1, tzinfo=UTC))
-    best = replace(chunk("a", vector=axis(0), tags=(0,), at=window[0]), asked=(0,))
+    best = replace(chunk("a", vector=axis(0), note_tags=(0,), at=window[0]), asked=(0,))
     question = NoteQuestion(axis(0), {"a": 5.0}, [window], frozenset({0}))
     policy = NoteRankPolicy(guided=0.2)
     found = ranked([best, chunk("b", vector=axis(1), tags=(1,))], question, known(tag(0), tag(1)), WEIGHTS, policy)

@@ -151,8 +151,9 @@ def test_notes_that_more_likely_answer_stand_above_the_memories(
     world: World, brief: Callable[..., Context], sure: float | None, notes_first: bool
 ) -> None:
     world.always = [node("the user is called Li Ming", layer="core")]
-    notes = NoteHits([note_hit("Trim the wick.")], confidence=0.9)
+    notes = NoteHits([note_hit("Trim the wick."), note_hit("A boat.", score=0.1)], confidence=0.9)
     text = brief("wick?", hit("The lamp was lit."), sure=sure, notes=notes, min_confidence=0.0).text
+    assert "boat" not in text
     headings = [one for one in text.splitlines() if one.startswith("## ")]
     assert headings == ["## Core Memories", *(["## Notes", HEADING] if notes_first else [HEADING, "## Notes"])]
 
