@@ -51,7 +51,7 @@ class ContextPolicy:
     """Maximum share of what core memories leave for notes, as long as memories need the rest; 0: no notes."""
     notes_min_confidence: float = 0.5
     """Minimum confidence, 0 to 1, that the notes answer; else the block has none."""
-    notes_drop: float = 0.5
+    notes_drop: float = 0.6
     """Minimum share of the score of the best chunk that further chunks of notes must have. 0: off."""
     note_chars: int = 600
     """Maximum characters shown of a chunk of a note: of a longer one the sentences that the query asks for."""

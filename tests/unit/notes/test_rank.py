@@ -84,7 +84,9 @@ def test_weights_that_do_not_sum_to_one_are_refused(alpha: float, beta: float, g
 def test_a_tag_counts_more_than_a_text_that_only_speaks_of_the_subject() -> None:
     # Given a chunk about Newton that does not name him, tagged with his name, and a textbook that quotes him often
     pool = [chunk("autobiography", vector=axis(1), tags=(0,)), chunk("textbook", vector=axis(1, 0), tags=(2,))]
-    order = ranked(pool, NoteQuestion(axis(0), {}), known(tag(0), tag(2)), WEIGHTS, NoteRankPolicy(0.2, 0.3, 0.5))
+    order = ranked(
+        pool, NoteQuestion(axis(0), {}), known(tag(0), tag(2)), WEIGHTS, NoteRankPolicy(0.2, 0.3, 0.5, near_note=0.0)
+    )
     assert order[0].chunk.id == "autobiography"
 
 
@@ -192,6 +194,26 @@ def test_of_equal_chunks_that_of_the_note_with_more_chunks_found_by_words_comes_
     assert [one.chunk.id for one in order] == ["b", "a", "c"]
     assert {one.chunk.id: one.why["together"] for one in order} == {"a": 4.0, "b": 5.0, "c": 5.0}
     assert [one.chunk.id for one in ranked(pool, question, known(), WEIGHTS, POLICY)] == ["a", "b", "c"]
+
+
+def test_of_equal_chunks_that_of_the_note_with_more_chunks_of_near_content_comes_first() -> None:
+    pool = [
+        chunk("a", vector=axis(0)),
+        chunk("b", note="note", vector=axis(0)),
+        chunk("c", note="note", vector=axis(0, 1)),
+    ]
+    pool += [chunk("far", vector=axis(2)), chunk("pending", note="note")]
+    question = NoteQuestion(axis(0), {})
+    order = ranked(pool, question, known(), WEIGHTS, NoteRankPolicy())
+    assert [one.chunk.id for one in order][:2] == ["b", "a"]
+    nearest = {one.chunk.id: one.why["near_note"] for one in order}
+    assert nearest["b"] == nearest["c"] == pytest.approx((1 + math.sqrt(0.5)) / 3)
+    assert nearest["a"] == pytest.approx(1 / 3)
+    assert nearest["far"] == 0.0
+    assert [one.chunk.id for one in ranked(pool, question, known(), WEIGHTS, POLICY)][:2] == ["a", "b"]
+    # And without the embedder it says nothing
+    unknown = ranked(pool, NoteQuestion(None, {}), known(), WEIGHTS, NoteRankPolicy())
+    assert {one.why["near_note"] for one in unknown} == {0.0}
 
 
 def test_of_equal_chunks_the_one_whose_tags_the_query_names_comes_first() -> None:
