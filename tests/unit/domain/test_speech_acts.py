@@ -140,7 +140,7 @@ def test_a_standing_order_asks_to_be_kept(text: str, order: bool) -> None:
 
 @given(st.text())
 def test_any_text_is_judged(text: str) -> None:
-    # Given any text / When a question follows it, or an order precedes it / Then that decides, whatever the text
+    # Given any text / When a question follows it, or an order precedes it / Then that decides for any text
     assert not is_courtesy(text + " where?")
     assert type(is_courtesy(text)) is type(is_standing_order(text)) is bool
 
