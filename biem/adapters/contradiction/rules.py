@@ -10,7 +10,6 @@ from biem.adapters.contradiction.journeys import opposed
 from biem.adapters.contradiction.polarity import Polarity, Stances
 from biem.adapters.contradiction.reading import Reading
 from biem.adapters.contradiction.recall_rules import KEPT, RecallRules, one_speaker
-from biem.adapters.contradiction.relations import Relations
 from biem.adapters.contradiction.slots import Slot, Slots
 from biem.adapters.contradiction.succession import Succession
 from biem.adapters.contradiction.time_phrases import COMING
@@ -43,7 +42,6 @@ class RuleContradictions:
         self._slots = Slots(self._reader)
         self._values = Values()
         self._polarity = Polarity(self._reader)
-        self._relations = Relations(self._reader, self._polarity)
         self._updates = Updates(self._reader)
         self._cues = Cues(self._reader, self._polarity)
         self._succession = Succession(recall_rules)
@@ -97,14 +95,13 @@ class RuleContradictions:
 
     def _plain(self, text: str, speaker: str) -> bool:
         reading = self._read(text, speaker)
-        speaks = (self._polarity.speaks, self._relations.speaks, self._updates.speaks, self._value_updates.speaks)
+        speaks = (self._polarity.speaks, self._updates.speaks, self._value_updates.speaks)
         return not (self._said(text, speaker) or any(rule(reading) for rule in speaks))
 
     def _specific(self, before: Statement, after: Statement) -> Verdict | None:
         """The verdict of the specific rules."""
         older, newer = (self._read(side.text, side.speaker) for side in (before, after))
-        turned = self._relations.judge(older, newer)
-        same = duplicate(older, newer) if turned is None else None
+        same = duplicate(older, newer)
         if same is not None:
             return same
         now = bool(frozenset(newer.words) & self._reader.grammar["present"])
@@ -113,7 +110,6 @@ class RuleContradictions:
         found = [
             self._values.judge(old_slots, new_slots, (before.at, after.at), now=now),
             self._polarity.judge(*(self._stances(side.text, side.speaker) for side in (before, after))),
-            turned,
             self._updates.judge(older, newer),
             swapped(older, newer, self._subjects, self._reader),
         ]
