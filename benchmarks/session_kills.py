@@ -28,7 +28,7 @@ from benchmarks._embedders import SyntheticEmbedder
 from benchmarks._options import positive
 from biem.bootstrap import servers
 from biem.config import Settings
-from biem.domain.policies.context import SessionPolicy
+from biem.domain.policies.sessions import SessionPolicy
 from biem.domain.scope import Scope
 from biem.errors import InvalidInput
 

@@ -28,7 +28,7 @@ from benchmarks._synthetic import Texts
 from benchmarks.metrics import percentiles
 from biem.bootstrap import open_worker, servers
 from biem.config import Settings, load_settings
-from biem.domain.policies.context import SessionPolicy
+from biem.domain.policies.sessions import SessionPolicy
 from biem.domain.scope import Scope
 
 _COLUMNS = ("what", "n", "p50_ms", "p95_ms", "vs_first", "remember_p50_ms", "wal_bytes", "remember_wal")

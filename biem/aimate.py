@@ -38,7 +38,7 @@ from biem.layers.shelf import LayerShelf
 from biem.layers.stats import LayerStats
 from biem.memory import Memory
 from biem.ports import Clock, Embedder
-from biem.ports.layers.sessions import LayerCount
+from biem.ports.layers.sessions import LayerCount, Tokens
 
 logger = logging.getLogger("biem.aimate")
 
@@ -56,13 +56,14 @@ class MemorySystem:
         settings: Settings | None = None,
         embedder: Embedder | None = None,
         clock: Clock | None = None,
+        tokens: Tokens | None = None,
         language: str = "zh",
     ) -> None:
         """`config`: the configuration file, by default `~/.aimate/config.yaml` if it exists.
 
         `settings` default to the environment and AIMate's numbers; `embedder` and `clock` replace the configured ones;
-        `language` is that of warnings and commands, zh or en. Nothing is opened before `initialize` or the first use.
-        Raises `ConfigError`.
+        `tokens` counts as in `biem.connect`; `language` is that of warnings and commands, zh or en.
+        Nothing is opened before `initialize` or the first use. Raises `ConfigError`.
         """
         base = settings
         if base is None:
@@ -72,6 +73,7 @@ class MemorySystem:
         self._config = configured(base, read_config(file, must_exist=config is not None))
         self._embedder = embedder
         self._clock = clock
+        self._tokens = tokens
         self._language = language
         self._root: Memory | None = None
         self._memory: Memory | None = None
@@ -95,7 +97,7 @@ class MemorySystem:
                     "reasoner": settings.reasoner.model_copy(update={"api_key": key}),
                 }
             )
-        opened = connect(settings, embedder=self._embedder, clock=self._clock)
+        opened = connect(settings, embedder=self._embedder, clock=self._clock, tokens=self._tokens)
         wanted, dim = self._config.dimension, opened.embedder.dim
         if wanted not in (None, dim):
             opened.close()

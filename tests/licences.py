@@ -1,8 +1,8 @@
 """Compares every text file of the repository with a folder of evaluation data: `make licences DATA=FOLDER`.
 
-Evaluation data have licences of their own, and some forbid that a line of them is passed on. A passage of eight words
-or twelve Chinese characters that stands in both is a copy, whatever stands between the words; so is a whole statement
-of the data that is shorter and stands alone in a file.
+Evaluation data have their own licences, and some forbid that a line of them is passed on. A passage of eight words
+or twelve Chinese characters that stands in both is a copy, also with other characters between the words; so is a
+whole statement of the data that is shorter and stands alone in a file.
 """
 
 import argparse
@@ -63,7 +63,7 @@ def passages(words: list[str]) -> Iterator[tuple[int, str]]:
 
 
 def statement(text: str) -> str | None:
-    """The tokens of a text that is shorter than a passage and long enough to be a statement of its own."""
+    """The tokens of a text that is shorter than a passage and long enough to be its own statement."""
     words = tokens(text)
     return " ".join(words) if STATEMENT <= sum(map(weight, words)) < PASSAGE else None
 

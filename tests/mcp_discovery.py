@@ -1,6 +1,6 @@
 """What the SDK's server answers to the requests that a host makes at its start; `biem mcp` answers them from a file.
 
-`python -m tests.mcp_discovery` writes the file anew, after a change of `biem/server/mcp/tools.py` or of the SDK.
+`python -m tests.mcp_discovery` writes the file again, after a change of `biem/server/mcp/tools.py` or of the SDK.
 """
 
 import io

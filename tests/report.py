@@ -18,7 +18,7 @@ VARIABLE = "TEST_REPORT"
 class Outcomes:
     """A pytest plugin: the outcome of each test by its id; a test with a failed setup or teardown has failed.
 
-    Beside it the seconds that each took with setup and teardown, which a shared fixture adds to the first that uses it.
+    Also the seconds that each took with setup and teardown; a shared fixture counts for the first test that uses it.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -16,6 +16,7 @@ from biem.adapters.embedded import indexer as _indexer
 from biem.adapters.embedders import build
 from biem.adapters.jobs.celery import ENCODE_TASK, JOB_TASK, broker_options
 from biem.adapters.postgres.migrations import migrate as apply_migrations
+from biem.adapters.tokens import counter_of
 from biem.bootstrap.check_settings import warn_of_misspelt
 from biem.bootstrap.embedder import agreed
 from biem.bootstrap.observe import serve_levels, serve_spans_of_children
@@ -23,7 +24,9 @@ from biem.bootstrap.servers import Servers, broker_of, home_of, servers
 from biem.bootstrap.upgrade import upgrade
 from biem.config import Settings, load_settings
 from biem.domain.scope import Scope
+from biem.domain.text import estimate_tokens
 from biem.ports import Clock, Embedder, Work
+from biem.ports.layers.sessions import TokenCounter, Tokens
 
 if TYPE_CHECKING:
     from biem.memory import Memory
@@ -91,12 +94,14 @@ def connect(
     scope: Scope | None = None,
     embedder: Embedder | None = None,
     clock: Clock | None = None,
+    tokens: Tokens | None = None,
 ) -> "Memory":
     """Open a memory: on the configured servers or, where none are, on embedded ones under `home` (default `~/.biem`).
 
-    `settings` default to the environment. `embedder` and `clock` replace the configured ones. Only embedded databases
-    are migrated here; for others run `biem migrate`. Raises `ConfigError`, `SchemaOutdated`, `StoreUnavailable`,
-    `EmbedderUnavailable`.
+    `settings` default to the environment. `embedder` and `clock` replace the configured ones. `tokens` counts the
+    tokens of a text for budgets and sessions: a function, or the path of a model's `tokenizer.json`; by default they
+    are estimated. Only embedded databases are migrated here; for others run `biem migrate`. Raises `ConfigError`,
+    `SchemaOutdated`, `StoreUnavailable`, `EmbedderUnavailable`.
     """
     from biem.memory import Memory
 
@@ -109,11 +114,12 @@ def connect(
     def begin(system: "System") -> None:
         system.start()
         if embedder is None:
-            _follow(system, settings, clock)
+            _follow(system, settings, clock, count)
 
-    system = _open(settings, embedder, clock, serve=True)
+    count = counter_of(tokens)
+    system = _open(settings, embedder, clock, serve=True, count=count)
     begin(system)
-    _survive_forks(system, lambda: _open(settings, embedder, clock, serve=False), begin)
+    _survive_forks(system, lambda: _open(settings, embedder, clock, serve=False, count=count), begin)
     return Memory(system, scope or Scope(settings.tenant, settings.user, settings.project))
 
 
@@ -141,6 +147,7 @@ def _open(
     telemetry: "Telemetry | None" = None,
     late: bool = False,
     warm: bool = False,
+    count: TokenCounter = estimate_tokens,
 ) -> "System":
     with ExitStack() as stack, ThreadPoolExecutor(1) as loader:
         # Two seconds of CPU while servers start.
@@ -165,6 +172,7 @@ def _open(
             stack=stack,
             serve=serve,
             telemetry=telemetry,
+            count=count,
         )
     if (watch := getattr(embedder, "watch", None)) is not None:  # a cached embedder reports its hits
         watch(system.telemetry)
@@ -173,11 +181,11 @@ def _open(
     return system
 
 
-def _follow(system: "System", settings: Settings, clock: Clock | None) -> None:
+def _follow(system: "System", settings: Settings, clock: Clock | None, count: TokenCounter = estimate_tokens) -> None:
     """Switch to another embedder in the running process, when all memories were moved to it."""
     from biem.bootstrap.embedder_change import follow
 
-    follow(system, lambda: _open(settings, None, clock, serve=False, telemetry=system.telemetry))
+    follow(system, lambda: _open(settings, None, clock, serve=False, telemetry=system.telemetry, count=count))
 
 
 def _survive_forks(system: "System", build: "Callable[[], System]", begin: "Callable[[System], None]") -> None:

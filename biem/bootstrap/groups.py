@@ -28,6 +28,7 @@ from biem.engine.remember.hot_write_behind import HotFeed
 from biem.engine.remember.writer import Writer
 from biem.ports import Analyzer, Clock, Embedder
 from biem.ports.contradiction import ContradictionRules
+from biem.ports.layers.sessions import TokenCounter
 from biem.telemetry import Telemetry
 
 Backups = Callable[[], Sequence[AutomaticBackup]]
@@ -48,6 +49,8 @@ class Ground:
     telemetry: Telemetry
     priority: ForegroundPriority
     random: Random
+    count: TokenCounter
+    """Counts tokens for sessions, windows and blocks."""
     backups: Backups
     """Lists the automatic backups of an embedded database, and deletes those that expired."""
 

@@ -141,4 +141,5 @@ def build_context(ground: Ground) -> ContextBuilder:
         rules=ground.rules,
         policy=ground.policies.context,
         telemetry=ground.telemetry,
+        count=ground.count,
     )

@@ -22,6 +22,7 @@ from biem.bootstrap.sleep import build_job_runner, build_scheduler
 from biem.bootstrap.stores import open_stores
 from biem.bootstrap.write import build_write_path
 from biem.config import Settings
+from biem.domain.text import estimate_tokens
 from biem.engine.admin.browse import MemoryBrowser
 from biem.engine.admin.reindex import Reindexer
 from biem.engine.admin.stage_times import StageTimes
@@ -36,6 +37,7 @@ from biem.engine.recall.recaller import Recaller
 from biem.engine.sleep.jobs import JobRunner, Schedule
 from biem.notes.system import NoteSystem
 from biem.ports import Clock, Embedder, JobQueue
+from biem.ports.layers.sessions import TokenCounter
 from biem.system import System
 from biem.telemetry import Telemetry
 
@@ -63,11 +65,12 @@ def assemble(
     stack: ExitStack,
     serve: bool,
     telemetry: Telemetry | None = None,
+    count: TokenCounter = estimate_tokens,
 ) -> System:
     """Connect and build everything; `System.release` closes all connections, and everything that `stack` held before.
 
     `serve`: this process serves metrics, if enabled. `telemetry`: that of the object graph that this one
-    replaces, with its handlers; without it, observing begins here.
+    replaces, with its handlers; without it, observing begins here. `count`: counts tokens.
     """
     first = telemetry is None
     ground = open_ground(
@@ -77,6 +80,7 @@ def assemble(
         clock=clock,
         telemetry=telemetry or Telemetry(),
         stack=stack,
+        count=count,
     )
     times = StageTimes()
     unobserve = begin_observing(ground, times=times, serve=serve) if first else (lambda: None)
@@ -94,6 +98,7 @@ def open_ground(
     clock: Clock,
     telemetry: Telemetry,
     stack: ExitStack,
+    count: TokenCounter = estimate_tokens,
 ) -> Ground:
     """Connect to the servers; connections close with `stack`."""
     priority = ForegroundPriority()
@@ -123,6 +128,7 @@ def open_ground(
         telemetry=telemetry,
         priority=priority,
         random=Random(),
+        count=count,
         backups=backups_of(settings, where),
     )
 

@@ -145,6 +145,8 @@ def search(
     out.result(document, lambda: _show_hits(out, hits, more))
     if not hits:
         out.note("nothing found")
+    elif hits.confidence < invocation.settings().policies.context.notes_min_confidence:
+        out.note("these notes hardly answer that: `biem context` would show none of them")
     if hits.degraded:
         out.note(f"without {', '.join(hits.degraded)}, which cannot be reached")
 

@@ -10,27 +10,31 @@ from typing import Any
 from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
+from biem.config.http_server import HttpServerSettings
+from biem.config.jobs import JobSettings
 from biem.config.models import EmbedderSettings as EmbedderSettings
 from biem.config.models import ReasonerSettings as ReasonerSettings
 from biem.config.models import RerankerSettings as RerankerSettings
 from biem.config.operator import OperatorOnly, TuningFile
-from biem.config.process import ProcessSettings
 from biem.config.servers import ServerSettings, names
+from biem.config.telemetry import TelemetrySettings
 from biem.domain.designs.numbers import NUMBERS, Design
 from biem.domain.policies import Policies
 from biem.domain.policies.aim import AimPolicy
 from biem.domain.policies.concepts import ConceptPolicy
 from biem.domain.policies.confidence import ConfidenceWeights
 from biem.domain.policies.conflicts import ConflictPolicy
-from biem.domain.policies.context import BuilderPolicy, ContextPolicy, LayerPolicy, SessionPolicy
+from biem.domain.policies.context import ContextPolicy
 from biem.domain.policies.designs import FormulaPolicy, TypedPolicy
 from biem.domain.policies.graph import GraphPolicy
 from biem.domain.policies.jobs import ConsolidationPolicy, FeedbackPolicy, SleepPolicy
+from biem.domain.policies.layers import BuilderPolicy, LayerPolicy
 from biem.domain.policies.life import EnergyPolicy, RetentionPolicy, TierPolicy
 from biem.domain.policies.notes import LibraryPolicy, NotePolicy, NoteRankPolicy
 from biem.domain.policies.orbit import OrbitPolicy
 from biem.domain.policies.ranking import RankPolicy
 from biem.domain.policies.recall import RecallPolicy, RerankPolicy
+from biem.domain.policies.sessions import SessionPolicy
 from biem.domain.policies.writing import EncodePolicy, WritePolicy
 from biem.errors import ConfigError
 
@@ -45,7 +49,7 @@ _FROM_JSON = {
 """By section, the setting whose value is JSON, and what it looks like."""
 
 
-class Settings(ServerSettings, ProcessSettings, BaseSettings):
+class Settings(ServerSettings, JobSettings, HttpServerSettings, TelemetrySettings, BaseSettings):
     """All settings. Field descriptions are the reference; `.env.example` shows each with its default."""
 
     model_config = SettingsConfigDict(

@@ -1,5 +1,6 @@
 """Values of notes: Markdown files of a library, their chunks and tags."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, get_args
@@ -122,6 +123,8 @@ class NoteChunk:
     """Its own; those of the note come in addition. Empty where `kept`."""
     kept: bool = False
     """It was stored before with this key, and its tags cannot have changed: they were not looked for again."""
+    moved: bool = False
+    """It is `kept`, at another place or on other lines than before."""
 
     @property
     def depth(self) -> int:
@@ -136,9 +139,10 @@ class NoteChunk:
 
 @dataclass(frozen=True, slots=True)
 class StoredChunks:
-    """What is stored of a note: the keys of its chunks, and its own tags by source, by their identity."""
+    """What is stored of a note: where its chunks stand, and its own tags by source, by their identity."""
 
-    keys: frozenset[bytes]
+    places: Mapping[bytes, tuple[int, int, int]]
+    """Place, first and last line of each chunk by its key."""
     tags: tuple[str, ...]
     tag_counts: tuple[int, ...]
 

@@ -14,7 +14,8 @@ from datetime import timedelta
 
 from biem.domain.node import Hit, Hits, Node
 from biem.domain.notes.library import NoteHits
-from biem.domain.policies.context import BuilderPolicy, ContextPolicy, LayerPolicy
+from biem.domain.policies.context import ContextPolicy
+from biem.domain.policies.layers import BuilderPolicy, LayerPolicy
 from biem.domain.prompt.contents import NOTHING, Known, known
 from biem.domain.prompt.lines import named, told
 from biem.domain.scope import Scope

@@ -1,20 +1,17 @@
 """Statements of a message that are worth keeping: `memory.observe`."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
-from biem.domain.observing.category import Category
+from biem.domain.observing.category import categories_of
 from biem.domain.observing.rules import proposed, recognise
 from biem.domain.observing.unit import Unit
+from biem.domain.policies.layers import LayerPolicy
 from biem.domain.scope import Scope
 from biem.domain.text import require_string
 from biem.engine.remember.writer import Writer
 from biem.ports import Analyzer
 from biem.ports.reasoner import Reasoner
 from biem.telemetry import Telemetry
-
-_TAGS = 5
-_MOST_PROPOSED = 5
 
 
 class Observer:
@@ -23,13 +20,14 @@ class Observer:
     def __init__(
         self,
         *,
-        categories: Mapping[str, Category],
+        policy: LayerPolicy,
         analyzer: Analyzer,
         writer: Writer,
         telemetry: Telemetry,
         reasoner: Reasoner | None = None,
     ) -> None:
-        self._categories = categories
+        self._categories = categories_of(policy.categories, policy.ttl_days)
+        self._policy = policy
         self._analyzer = analyzer
         self._writer = writer
         self._telemetry = telemetry
@@ -42,18 +40,18 @@ class Observer:
         """
         require_string(text, "text")
         with self._telemetry.span("biem.observe") as span:
-            found = tuple(
-                replace(unit, tags=tuple(self._analyzer.keywords(unit.judgment, _TAGS)))
-                for unit in recognise(text, self._categories)
-            )
+            found = tuple(replace(unit, tags=self._tags(unit.judgment)) for unit in recognise(text, self._categories))
             if model:
                 found += self._proposed(scope, text, found)
             span.add(units=len(found))
         return found
 
+    def _tags(self, text: str) -> tuple[str, ...]:
+        return tuple(self._analyzer.keywords(text, self._policy.tags))
+
     def _proposed(self, scope: Scope, text: str, known: tuple[Unit, ...]) -> tuple[Unit, ...]:
         """What the model proposes, as far as the message says it and no rule has recognised it."""
-        offered = self._reasoner.observe(scope, text, _MOST_PROPOSED) if self._reasoner else None
+        offered = self._reasoner.observe(scope, text, self._policy.proposed_most) if self._reasoner else None
         terms = self._analyzer.lexemes
         said, told = set(terms(text)), [set(terms(unit.text)) for unit in known]
         found = []
@@ -66,7 +64,7 @@ class Observer:
             unit = proposed(one.judgment, reason, self._categories)
             if unit is not None:
                 told.append(words)
-                found.append(replace(unit, tags=tags or tuple(self._analyzer.keywords(one.judgment, _TAGS))))
+                found.append(replace(unit, tags=tags or self._tags(one.judgment)))
         return tuple(found)
 
     def store(self, scope: Scope, units: tuple[Unit, ...]) -> tuple[Unit, ...]:

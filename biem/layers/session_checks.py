@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from biem.domain.diagnosis import Depth, Finding, Limits
-from biem.domain.policies.context import SessionPolicy
+from biem.domain.policies.sessions import SessionPolicy
 from biem.ports import Clock
 from biem.ports.layers.sessions import SessionRecords
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from biem.domain.node import new_id, parse_id, require_time
-from biem.domain.policies.context import SessionPolicy
+from biem.domain.policies.sessions import SessionPolicy
 from biem.domain.policies.writing import WritePolicy
 from biem.domain.scope import Scope
 from biem.domain.sessions.session import (

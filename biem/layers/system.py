@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from biem.domain.policies.context import LayerPolicy
+from biem.domain.policies.layers import LayerPolicy
 from biem.domain.scope import Scope
 from biem.domain.sessions.built import ContextWarning
 from biem.engine.sleep.jobs import JobRunner

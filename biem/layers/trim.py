@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from biem.domain.node import SUMMARY_SOURCE
-from biem.domain.policies.context import SessionPolicy
+from biem.domain.policies.sessions import SessionPolicy
 from biem.domain.scope import Scope
 from biem.domain.sessions.session import ChatSession
 from biem.domain.sessions.trimming import Slice, next_slice

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from biem.domain.policies.context import SessionPolicy
+from biem.domain.policies.sessions import SessionPolicy
 from biem.domain.sessions.built import ContextWarning, Level
 
 LANGUAGES = ("en", "zh")

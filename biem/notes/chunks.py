@@ -1,8 +1,9 @@
 """Cuts a note into chunks at its headings, and long sections further.
 
-Headings h1 and h2 begin a section; text before the first heading and the preamble of an h1 are sections, too. A heading
-without text leads the next section. A section of too many tokens is cut at h3, then between blocks, then at sentences,
-code and tables at lines, and within a line at last. Nothing is repeated: the spans join to the text.
+Headings h1 and h2 begin a section; text before the first heading and the preamble of an h1 are sections, too. Of a note
+without h1 the title of its front matter stands above all. A heading without text leads the next section. A section of
+too many tokens is cut at h3, then between blocks, then at sentences, code and tables at lines, and within a line at
+last. Nothing is repeated: the spans join to the text.
 """
 
 import hashlib
@@ -57,15 +58,18 @@ class Section:
         return (self.stop, self.stop) if first is None or last is None else (first, last)
 
 
-def cut(text: str, start: int, blocks: Sequence[Block], *, max_tokens: int, piece_tokens: int) -> list[Section]:
+def cut(
+    text: str, start: int, blocks: Sequence[Block], *, max_tokens: int, piece_tokens: int, title: str = ""
+) -> list[Section]:
     """The sections of `text` from character `start` on, whose blocks these are; none if there is nothing but space.
 
     Their spans join to `text[start:]`. What is longer than `max_tokens` is cut into pieces of `piece_tokens` or less.
+    A `title` that the text itself does not have stands above all of them, as an h1 would.
     """
     if not text[start:].strip():
         return []
     found: list[Section] = []
-    for section in _joined(text, start, _at_headings(blocks), stop=len(text)):
+    for section in _joined(text, start, _at_headings(blocks, title), stop=len(text)):
         long = _size(text, section) > max_tokens
         found += _pieces(text, section, max_tokens, min(piece_tokens, max_tokens)) if long else [section]
     return found
@@ -122,8 +126,8 @@ class _Group:
         return any(not _is_silent(text, block, self.cut_levels) for block in self.blocks)
 
 
-def _at_headings(blocks: Iterable[Block]) -> Iterator[_Group]:
-    chain: tuple[ChainHeading, ...] = ()
+def _at_headings(blocks: Iterable[Block], title: str) -> Iterator[_Group]:
+    chain: tuple[ChainHeading, ...] = (ChainHeading(1, title),) if title else ()
     group: _Group | None = None
     for block in blocks:
         if block.kind == "heading" and block.level <= 2:
@@ -132,7 +136,7 @@ def _at_headings(blocks: Iterable[Block]) -> Iterator[_Group]:
             chain = _under(chain, block)
             group = _Group(block.start, chain, [block], 2)
         elif group is None:
-            group = _Group(block.start, (), [block], 2)
+            group = _Group(block.start, chain, [block], 2)
         else:
             group.blocks.append(block)
     if group is not None:

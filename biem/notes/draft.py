@@ -84,7 +84,7 @@ def _chunk(chunk: NoteChunk, names: _Names, terms_of: Callable[[str], list[str]]
 
 
 def _kept(chunk: NoteChunk) -> ChunkDraft:
-    """A chunk that is stored already, at its new place."""
+    """A chunk that is stored already, with its new place."""
     return ChunkDraft(
         id="",
         key=chunk.key,
@@ -99,4 +99,5 @@ def _kept(chunk: NoteChunk) -> ChunkDraft:
         tags=(),
         tag_counts=(),
         kept=True,
+        moved=chunk.moved,
     )

@@ -1,16 +1,18 @@
 """From a pool of chunks to one order: α · words + β · content + γ · tags, each scaled to [0, 1] over the pool.
 
     tags = cosine of the query and Σ wᵢ · rareᵢ · vᵢ, with rareᵢ = ln(1 + N / dfᵢ) / ln(1 + N)
-    told = score + κ · covered + η · together + ν · named + δ · when
+    told = score + κ · covered + η · together + μ · near_note + ν · named + δ · when
     told + ε · guided, once the memories of the same query are known
 
 A tag is compared by its id; a directory that every chunk has says nothing. Every chunk of the pool has its own score of
 tags and of content, also where no search returned it. `covered` is the share of the query's terms that a chunk has, by
 their rareness in the pool: BM25 alone gives a chunk that repeats one term as much as one that has two. `together` is
 what the chunks of a note that were found by words say between them: the best one's BM25, half of the second's, a
-quarter of the third's, …, again scaled over the pool. `named` is the share, by rareness, of the tags named in the query
-that a chunk has: of two equal texts in two folders it prefers the one whose folder the query names. `guided` is the
-share of a chunk's tag weight that the best memories name.
+quarter of the third's, …, again scaled over the pool. `near_note` is the same for content: how far the best three
+chunks of a note lie above the pool's farthest, on the mean. `named` is the share, by rareness, of the tags named in the
+query that a chunk has, each by the weight of its source: of two equal texts in two folders it prefers the one whose
+folder the query names, and a keyword of a text says little. `guided` is the share of a chunk's tag weight that the best
+memories name.
 """
 
 import math
@@ -32,6 +34,10 @@ _OTHERS = 2
 """The number of hits that are not of the note with most hits, at least."""
 _FALLING = 0.5
 """How much less each further chunk of a note counts in `together`."""
+_NEAREST = 3
+"""Chunks of a note that count in `near_note`."""
+_NOTE_NOISE = 0.03
+"""As `NoteRankPolicy.noise`, of means of three."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +103,13 @@ def ranked(
         policy.beta * _near(pool, content, said, question.vector, policy.noise),
         policy.gamma * scaled(tagged, noise=policy.noise),
     )
-    together, covered = _together(pool, words), _covered(pool)
+    together, covered, nearest = _together(pool, words), _covered(pool), _near_note(pool, content)
     when = np.array([float(_falls(chunk.at, question.times)) for chunk in pool])
     named = _named(roots, question.named, tags)
     bonus = (
         policy.covered * covered
         + policy.together * scaled(together, least=0.0)
+        + policy.near_note * scaled(nearest, least=0.0, noise=_NOTE_NOISE)
         + policy.named * named
         + policy.when * when
     )
@@ -118,6 +125,7 @@ def ranked(
                 "tags": float(tagged[place]),
                 "covered": float(covered[place]),
                 "together": float(together[place]),
+                "near_note": float(nearest[place]),
                 "named": float(named[place]),
                 "when": float(when[place]),
                 "guided": 0.0,
@@ -143,7 +151,8 @@ def guided(found: Sequence[RankedChunk], guides: Collection[int], policy: NoteRa
 
 def _most(policy: NoteRankPolicy) -> float:
     """The highest possible sum of all parts."""
-    return 1.0 + policy.covered + policy.together + policy.named + policy.when + policy.guided
+    bonuses = (policy.covered, policy.together, policy.near_note, policy.named, policy.when, policy.guided)
+    return 1.0 + sum(bonuses)
 
 
 def _best_first(one: RankedChunk) -> tuple[float, str]:
@@ -217,6 +226,17 @@ def _together(pool: Sequence[PoolChunk], words: Values) -> Values:
     return np.array([totals[chunk.note_id] for chunk in pool])
 
 
+def _near_note(pool: Sequence[PoolChunk], content: Values) -> Values:
+    """For each chunk, how far the nearest chunks of its note lie above the farthest of the pool, on the mean."""
+    known = [float(near) for chunk, near in zip(pool, content, strict=True) if chunk.vector is not None]
+    least = min(known, default=0.0)
+    by_note: dict[str, list[float]] = {}
+    for chunk, near in zip(pool, content, strict=True):
+        by_note.setdefault(chunk.note_id, []).append(max(0.0, float(near) - least))
+    means = {note: sum(sorted(each, reverse=True)[:_NEAREST]) / _NEAREST for note, each in by_note.items()}
+    return np.array([means[chunk.note_id] for chunk in pool])
+
+
 def _covered(pool: Sequence[PoolChunk]) -> Values:
     """For each chunk, the share of the query's terms that it has, each by its rareness in the pool."""
     size = len(pool)
@@ -283,13 +303,17 @@ def _falls(at: datetime | None, times: Sequence[tuple[datetime, datetime]]) -> b
 
 
 def _named(roots: Sequence[Mapping[int, float]], named: frozenset[int], tags: TagVectors) -> Values:
-    """For each chunk the share of the tags in `named` that it has; those that the whole pool lacks do not count."""
+    """For each chunk the share of the tags in `named` that it has, by the weight of their source; those that the whole
+    pool lacks do not count.
+    """
     has = [each.keys() & named for each in roots] if named else []
     there = set().union(*has)
     size = max(tags.sizes.values(), default=1)
     rare = {info.root: rareness(info.uses, size) for info in tags.infos.values() if info.root in there}
     total = sum(rare.values())
-    return np.array([sum(rare[tag] for tag in each) / total for each in has]) if total > 0 else np.zeros(len(roots))
+    if total <= 0:
+        return np.zeros(len(roots))
+    return np.array([sum(each[tag] for tag in tags_of) / total for each, tags_of in zip(roots, has, strict=True)])
 
 
 def _guided(roots: Mapping[int, float], guides: Collection[int]) -> float:

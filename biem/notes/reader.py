@@ -1,6 +1,6 @@
 """Reads a file of a library: bytes to text, front matter, blocks, chunks and their tags."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from biem.domain.note import NoteChunk, NoteFinding, NoteTags, ParsedNote, SkippedNote, StoredChunks
 from biem.domain.policies.notes import NotePolicy
@@ -33,11 +33,12 @@ class NoteReader:
         matter = front.split(text)
         found = blocks(text, matter.end)
         most, piece = self._policy.max_chunk_tokens, self._policy.piece_tokens
-        sections = chunks.cut(text, matter.end, found, max_tokens=most, piece_tokens=piece)
+        titles = [name for block in found if block.level == 1 and (name := heading_text(block.texts[0]))]
+        above = "" if titles else matter.fields.title
+        sections = chunks.cut(text, matter.end, found, max_tokens=most, piece_tokens=piece, title=above)
         if not sections:
             return SkippedNote(path, "unreadable", "it is empty below its front matter: write something, or delete it")
-        titles = [name for block in found if block.level == 1 and (name := heading_text(block.texts[0]))]
-        only = titles[0] if len(titles) == 1 else ""
+        only = titles[0] if len(titles) == 1 else above
         inherited = tags.note_tags(path, matter.fields, only, most=self._policy.tags_per_note)
         return ParsedNote(
             path=path,
@@ -52,7 +53,11 @@ class NoteReader:
         )
 
     def _chunks(
-        self, text: str, sections: Sequence[chunks.Section], inherited: NoteTags, kept: frozenset[bytes]
+        self,
+        text: str,
+        sections: Sequence[chunks.Section],
+        inherited: NoteTags,
+        kept: Mapping[bytes, tuple[int, int, int]],
     ) -> list[NoteChunk]:
         numbers, lines = chunks.Numbers(), chunks.LineNumbers(text)
         made = []
@@ -60,16 +65,18 @@ class NoteReader:
             body = section.body(text)
             first, last = section.body_span(text) if body else (section.start, section.start + 1)
             key = numbers.key(section.chain, body)
+            begin, end = lines.at(first), lines.at(last - 1)
             chunk = NoteChunk(
                 key=key,
                 place=place,
                 span=(section.start, section.stop),
-                lines=(lines.at(first), lines.at(last - 1)),
+                lines=(begin, end),
                 chain=section.chain,
                 body=body,
                 tokens=0 if key in kept else estimate_tokens(body),
                 tags=NoteTags() if key in kept else self._tags(text, section, inherited),
                 kept=key in kept,
+                moved=key in kept and kept[key] != (place, begin, end),
             )
             made.append(chunk)
         return made
@@ -87,12 +94,11 @@ class NoteReader:
         )
 
 
-def _kept(stored: StoredChunks | None, inherited: NoteTags) -> frozenset[bytes]:
-    """The keys of stored chunks whose tags cannot have changed."""
+def _kept(stored: StoredChunks | None, inherited: NoteTags) -> Mapping[bytes, tuple[int, int, int]]:
+    """The places of stored chunks whose tags cannot have changed, by their keys."""
     if stored is None or stored.tag_counts != inherited.counts:
-        return frozenset()
-    same = stored.tags == tuple(map(tags.identity, inherited.all))
-    return stored.keys if same else frozenset()
+        return {}
+    return stored.places if stored.tags == tuple(map(tags.identity, inherited.all)) else {}
 
 
 def _headings(section: chunks.Section) -> list[str]:

@@ -19,7 +19,9 @@ from biem.errors import BiemError
 from biem.server import hooks, page, problems
 from biem.server.administration import administration_router
 from biem.server.backend import ServerBackend
+from biem.server.health import health_router
 from biem.server.items import items_router
+from biem.server.keys import keys_router
 from biem.server.local_access import LocalAccess
 from biem.server.mcp.mounted import PATH as MCP_PATH
 from biem.server.mcp.mounted import McpEndpoint
@@ -87,6 +89,8 @@ def build(
         notes_router,
         transfer_router,
         administration_router,
+        health_router,
+        keys_router,
         hooks.hooks_router,
         calls_router,
     ):

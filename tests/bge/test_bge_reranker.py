@@ -81,7 +81,7 @@ def test_what_takes_too_long_is_an_outage_and_the_next_waits_its_own_time(checkp
     compute = model.compute_score
     model.compute_score = lambda *arguments, **options: (release.wait(30), compute(*arguments, **options))[1]
 
-    # When it is asked twice / Then both are told in time, and once it is free it answers again
+    # When it is asked twice / Then both fail in time, and once it is free it answers again
     for said in ("took longer", "still busy"):
         started = time.monotonic()
         with pytest.raises(RerankerUnavailable, match=said):

@@ -1,6 +1,6 @@
 """From a clean clone to an agent that remembers, as `make up` promises: `make test-compose`, with Docker, in minutes.
 
-The containers have a project, ports, volumes and a password of their own, so what runs here is left alone.
+The containers have a project, ports, volumes and their own password, so what runs here is left alone.
 """
 
 import json
@@ -72,7 +72,7 @@ def test_one_command_in_a_clean_clone_and_a_program_on_the_host_remembers(
     # Given a clean clone / When everything is started with one command
     run("make", "up")
 
-    # Then all that stays is healthy, and the settings are there, with a password that nobody else reads
+    # Then all that stays is healthy, and the settings are there, with a password that no one else reads
     states = run("docker", "compose", *_FILES, "ps", "--format", "{{.Service}} {{.Health}}").split("\n")
     assert sorted(filter(None, states)) == [
         f"{name} healthy" for name in ("beat", "milvus", "postgres", "redis", "server", "worker")

@@ -79,7 +79,7 @@ def scope() -> Scope:
 
 @pytest.fixture
 def other() -> Scope:
-    """Somebody else."""
+    """Another user."""
     return Scope(tenant="contract", user=uuid.uuid4().hex)
 
 
@@ -153,7 +153,7 @@ def admin(database: str) -> Iterator[Admin]:
 
 @pytest.fixture
 def service(database: str) -> Iterator[Admin]:
-    """Somebody who acts as the service and writes SQL by hand."""
+    """A connection that acts as the service and writes SQL by hand."""
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute("SET ROLE biem_service")
         yield connection

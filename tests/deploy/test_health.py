@@ -64,7 +64,7 @@ def of_another(own: Path, tmp_path: Path) -> None:
 def test_a_folder_that_another_user_prepared_is_neither_written_to_nor_believed(
     prepare: Callable[[Path, Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Given a shared folder in which somebody made ours before us, with a heartbeat file in it
+    # Given a shared folder in which a user made ours before us, with a heartbeat file in it
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     own = health.heartbeat_of("worker").parent
     prepare(own, tmp_path)
@@ -77,7 +77,7 @@ def test_a_folder_that_another_user_prepared_is_neither_written_to_nor_believed(
 
 
 def test_a_heartbeat_file_that_is_a_link_is_not_followed(folder: Path) -> None:
-    # Given a file of somebody / When the heartbeat file leads to it / Then it is not written to
+    # Given a file of a user / When the heartbeat file leads to it / Then it is not written to
     (folder / "precious").write_text("kept", encoding="utf-8")
     health.heartbeat_of("worker").symlink_to(folder / "precious")
     with pytest.raises(OSError, match="symbolic links"):
@@ -104,10 +104,10 @@ def probe(folder: Path, *arguments: str) -> int:
 
 @pytest.mark.parametrize(("role", "oldest_s"), [("worker", 30), ("beat", 120)])
 def test_who_has_not_been_heard_of_for_long_is_dead(folder: Path, role: str, oldest_s: int) -> None:
-    # Given nobody / When asked / Then nobody lives
+    # Given no one / When asked / Then no one lives
     assert not health.is_alive(role, time.time())
 
-    # When somebody beats / Then it lives, for so long
+    # When a user beats / Then it lives, for that long
     health.beat(role)
     now = health.heartbeat_of(role).stat().st_mtime
     assert health.is_alive(role, now + oldest_s - 1)
@@ -118,7 +118,7 @@ def test_who_has_not_been_heard_of_for_long_is_dead(folder: Path, role: str, old
 def test_who_waits_for_the_broker_is_alive_as_long_as_it_tries_and_not_ready(
     folder: Path, role: str, oldest_s: int
 ) -> None:
-    # Given somebody who waits / Then it is alive, but not ready, and dead when it no longer tries
+    # Given a caller that waits / Then it is alive, but not ready, and dead when it no longer tries
     health.wait(role)
     now = health.heartbeat_of(role).stat().st_mtime
     assert health.is_alive(role, now + oldest_s - 1)
@@ -216,7 +216,7 @@ def test_who_has_no_broker_tries_again_alive_and_is_ready_when_it_is_there(
             gets_younger(role)
     path.unlink(missing_ok=True)
 
-    # When it dies / Then they wait again, and are ready with the next one, for which nobody was started anew
+    # When it dies / Then they wait again, and are ready with the next one, for which no one was started again
     eventually(tell(health.is_ready, so=False))
     for role in roles:
         gets_younger(role)

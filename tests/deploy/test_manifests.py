@@ -84,7 +84,7 @@ class TestKubernetes:
         # Given a pod / When its rights and bounds are read
         (container,) = pod["containers"]
 
-        # Then it runs this version, as nobody, on a disk it cannot write to, within bounds, without the cluster's API
+        # Then it runs this version, as no one, on a disk it cannot write to, within bounds, without the cluster's API
         assert container["image"] == IMAGE
         assert pod["securityContext"]["runAsNonRoot"] is True
         assert pod["securityContext"]["runAsUser"] == 10001
@@ -193,13 +193,13 @@ class TestCompose:
         # Given the services
         services = [part for path in COMPOSE for part in documents(path)[0]["services"].items()]
 
-        # When their ports and health are read / Then ports are of this machine and whoever stays is looked at
+        # When their ports and health are read / Then ports are of this machine and anyone who stays is looked at
         for name, service in services:
             assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ())), name
             assert name in ONCE or "healthcheck" in service or "image" not in service, name
 
     def test_who_ends_is_started_again_and_what_they_say_fills_no_disk(self) -> None:
-        # Given the services, each with an image of its own or ours
+        # Given the services, each with its own image or ours
         services = [part for path in COMPOSE for part in documents(path)[0]["services"].items() if "image" in part[1]]
 
         # When their policies are read / Then each is started again, and its log has an end
@@ -219,7 +219,7 @@ class TestCompose:
         assert {name for name in variables if name.startswith("BIEM_")} <= known
 
     def test_each_password_is_generated_and_unique(self) -> None:
-        # Given the file that `make up` writes / When it is made / Then each name has a password of its own, everywhere
+        # Given the file that `make up` writes / When it is made / Then each name has its own password, everywhere
         example = (DEPLOY / "compose.env").read_text(encoding="utf-8")
         words = [sys.executable, str(DEPLOY / "passwords.py")]
         made = subprocess.run(words, input=example, capture_output=True, text=True, check=True).stdout
@@ -299,7 +299,7 @@ class TestMonitoring:
         # Given the names that the exporter tells; a histogram has three
         told = set(METRICS) | {f"biem_span_seconds_{part}" for part in ("bucket", "sum", "count")}
 
-        # When the expressions are read / Then they know no other, and every metric is looked at by somebody
+        # When the expressions are read / Then they know no other, and every metric is looked at by a user
         asked: set[str] = set()
         for title, expression in self.expressions():
             names = set(re.findall(r"\bbiem_[a-z_]+", expression))

@@ -45,7 +45,7 @@ def functions(path: Path) -> list[Function]:
 
 
 def can_fail(every: Iterable[Function], known: frozenset[str]) -> frozenset[str]:
-    """Names of functions that assert or raise, by themselves or in what they call."""
+    """Names of functions that assert or raise, on their own or in what they call."""
     every = list(every)
     found = known | {one.name for one in every if one.fails}
     while more := {one.name for one in every if one.name not in found and one.calls & found}:
@@ -55,7 +55,7 @@ def can_fail(every: Iterable[Function], known: frozenset[str]) -> frozenset[str]
 
 @pytest.mark.req("X46", partly="the rule; mutants of four stages; not every test runs with the default configuration")
 def test_every_test_asserts_and_none_prints_or_warns_instead() -> None:
-    # Given the tests, and what can fail: an assertion of their own, or of what their file or the shared ones define
+    # Given the tests, and what can fail: their own assertion, or of what their file or the shared ones define
     files = {path: functions(path) for path in sorted(TESTS.rglob("*.py"))}
     shared = can_fail([one for path, found in files.items() if path.stem[:5] != "test_" for one in found], KNOWN)
     suites = [found for path, found in files.items() if path.stem[:5] == "test_"]

@@ -62,7 +62,7 @@ def rows(page: str) -> list[list[str]]:
 
 
 def commands(group: Any, prefix: str = "biem") -> Iterator[tuple[str, Any]]:
-    """Every command of a click group with its full name; typer brings a click of its own."""
+    """Every command of a click group with its full name; typer brings its own click."""
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
             yield from commands(command, f"{prefix} {name}")

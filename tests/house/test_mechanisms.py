@@ -22,7 +22,7 @@ def test_each_mechanism_has_an_effect_that_a_test_shows() -> None:
 
 
 ORDERING = ("repetition", "balance")
-"""What orders the pool beside the signals."""
+"""What orders the pool next to the signals."""
 TRUTH = {"conflict", "revision"}
 """What says which memory is right; R@10 counts wrong ones, too. Tests of stale facts show what it does."""
 

@@ -122,7 +122,7 @@ def test_no_module_keeps_state_and_only_what_serves_an_event_loop_is_asynchronou
             if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
                 wrong += [f"{path.name}: {found}" for found in _changed(function, own)]
 
-    # Then none is rebound or changed, and nobody else could block an event loop of its own
+    # Then none is rebound or changed, and no one else could block its own event loop
     assert {place.partition(":")[0] for place in wrong} == set(_KEEPS_STATE)
 
 

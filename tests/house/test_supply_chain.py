@@ -15,7 +15,7 @@ FREE = (
     "mit", "bsd", "apache", "psf", "python software foundation", "isc", "mpl", "mozilla", "zlib", "unlicense", "cc0",
     "lgpl", "lesser general public", "public domain", "postgresql",
 )  # fmt: skip
-"""Licences that Apache-2.0 software may depend on; LGPL as a library that is installed beside it (psycopg)."""
+"""Licences that Apache-2.0 software may depend on; LGPL as a library that is installed next to it (psycopg)."""
 
 
 OTHERS = {

@@ -37,7 +37,7 @@ def test_the_wheel_has_types_and_every_file_that_the_code_reads(wheel: zipfile.Z
 
 
 def test_the_workers_run_from_the_wheel_alone(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
-    # Given the wheel unpacked, in an environment whose application has a `workers` of its own
+    # Given the wheel unpacked, in an environment whose application has its own package `workers`
     wheel.extractall(tmp_path)
     (tmp_path / "workers.py").write_text("MINE = True\n", encoding="utf-8")
     program = (

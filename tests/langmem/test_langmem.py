@@ -1,4 +1,4 @@
-"""LangMem's own tools on `BiemStore`: `make test-langmem` installs it in an environment of its own."""
+"""LangMem's own tools on `BiemStore`: `make test-langmem` installs it in its own environment."""
 
 import importlib
 import importlib.util

@@ -61,7 +61,7 @@ def with_key(app: ASGIApp, token: str) -> ASGIApp:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """A server on stores of its own, with one memory."""
+    """A server on its own stores, with one memory."""
     home = tmp_path_factory.mktemp("mcp") / "home"
     with open_backend(Settings(home=home), embedder=WordEmbedder()) as backend:
 
@@ -137,7 +137,7 @@ class TestAgents:
     """What a coding agent's own `mcp list` says of what `biem connect` wrote, without an account."""
 
     def connected(self, agent: str, home: Path, *options: str, **more: str) -> str:
-        """Write the configuration in a home of its own, and list its servers."""
+        """Write the configuration in its own home, and list its servers."""
         clean = {"HOME": str(home), "PATH": "/usr/bin:/bin", "DISABLE_AUTOUPDATER": "1", **more}
         told = {"cwd": home, "env": clean, "capture_output": True, "text": True, "timeout": 300}
         subprocess.run([BIEM, "--user", "ann", "connect", agent, "--write", *options], check=True, **told)  # type: ignore[call-overload]

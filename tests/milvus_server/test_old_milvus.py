@@ -1,6 +1,6 @@
 """A Milvus standalone server older than 2.5: vectors only; PostgreSQL answers for words, and `diagnose` says so.
 
-`make test-milvus-server` installs one in a venv of its own and runs this with the contract and integration tests.
+`make test-milvus-server` installs one in its own venv and runs this with the contract and integration tests.
 """
 
 from collections.abc import Iterator

@@ -9,7 +9,7 @@ are the packages that tests import (see `nursery`). Where a signal ends it, its 
 
 Why not mutmut or Cosmic Ray: mutmut 3 cannot draw a sample by a seed (its issue 306 was closed as a wish) and runs all
 that covers a line in its own process, where suites that start servers and threads do not belong; Cosmic Ray has one
-command for all modules, no order of fast and slow runs, and mutates the very tree one works in. What is left beside
+command for all modules, no order of fast and slow runs, and mutates the very tree one works in. The rest next to
 parsing and pytest is this page.
 """
 
@@ -42,7 +42,7 @@ from tests.support.servers import GIVEN
 
 _COPIED = ("biem", "tests", "benchmarks", "workers", "pyproject.toml", "README.md", "deploy", "docs")
 _PATIENCE, _BRIEF_S = 5.0, 5.0
-"""A run that takes so many times as long as without a fault hangs; one that takes seconds may take this long, times."""
+"""A run that takes this many times as long as without a fault hangs; short runs get more time."""
 _PASSED = 0
 """What pytest ends with. All else is a fault noticed: failed, interrupted, or ended because it hung."""
 _PYTEST = ("-x", "-q", "--assert=plain", "-p", "no:cacheprovider")
@@ -60,7 +60,7 @@ class Outcome:
 
 
 def drawn(seed: int, count: int, targets: Sequence[Target]) -> list[tuple[Target, Mutant]]:
-    """So many faults, in turns from each module, and no equivalent one; the same for the same seed and source."""
+    """That many faults, in turns from each module, and no equivalent one; the same for the same seed and source."""
     rest = []
     for target in targets:
         source = (ROOT / "biem" / f"{target.module}.py").read_text(encoding="utf-8")

@@ -2,7 +2,7 @@
 
 A run of a few unit tests is mostly imports; a child has them already, and loads `biem` and `tests` from the folder that
 it is given. A line of JSON in, `[folder, arguments, seconds at most]`; a line out: what pytest ended with, or -1 for a
-run that was ended because its time was over. A child leads a group of its own, which ends with it; when the input ends,
+run that was ended because its time was over. A child leads its own group, which ends with it; when the input ends,
 so does everything.
 """
 

@@ -12,7 +12,7 @@ OVER_STORES, WHOLE = "tests/contract/engine/test_", "tests/integration/"
 AIM_ALL, AIM = "tests/integration/aim", "tests/integration/aim/test_"
 
 OUTAGE = "--deselect=tests/integration/plugin/test_plugin.py::test_the_event_loop_stays_free_while_memory_is_slow"
-"""It stops servers of its own and measures seconds, which proves nothing while runs go on beside each other."""
+"""It stops its own servers and measures seconds, which proves nothing while runs go on side by side."""
 
 
 @dataclass(frozen=True)

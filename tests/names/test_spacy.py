@@ -1,4 +1,4 @@
-"""Names through the real spaCy, with pipelines made here: `make test-names` installs it in an environment of its own.
+"""Names through the real spaCy, with pipelines made here: `make test-names` installs it in its own environment.
 
 The model is trained on some made-up messages and judged on others, with names it has never seen.
 """

@@ -116,7 +116,7 @@ def test_the_scrubber_shows_what_was_there_before(site: Site, tab: Open) -> None
     expect(texts.filter(has_text="The boat is called Andorinha")).to_have_count(1)
     lisbon = page.locator("#timeline-list article").filter(has_text="I live in Lisbon")
     for _ in range(4):
-        page.keyboard.press("PageUp")  # half of the forty days; the newer home was told on the thirtieth
+        page.keyboard.press("PageUp")  # half of the forty days; the newer home was given on the thirtieth
     expect(lisbon).to_have_count(1)
     expect(lisbon).not_to_contain_text("superseded")
     page.keyboard.press("End")
@@ -126,7 +126,7 @@ def test_the_scrubber_shows_what_was_there_before(site: Site, tab: Open) -> None
 
 
 def test_a_search_as_of_a_past_time_calls_nothing_superseded_that_was_valid_then(site: Site, tab: Open) -> None:
-    # Given a home that was told on the tenth day and superseded on the thirtieth / When one searches as of now
+    # Given a home that was stated on the tenth day and superseded on the thirtieth / When one searches as of now
     window = tab()
     page = window.page
     page.goto(f"{site.local}/#/search/{quote('Where do I live?')}")
@@ -276,7 +276,7 @@ _CURVE = """async (id) => {
 
 
 def test_a_conflict_is_decided_and_undone(site: Site, tab: Open) -> None:
-    # Given a conflict, whatever its state is / When all are listed / Then it can be undone and decided again
+    # Given a conflict in any state / When all are listed / Then it can be undone and decided again
     assert site.memory.conflicts(status=None)
     window = tab()
     page = window.page
@@ -293,7 +293,7 @@ def test_a_conflict_is_decided_and_undone(site: Site, tab: Open) -> None:
 
 
 def test_two_thousand_nodes_are_drawn(site: Site, tab: Open) -> None:
-    # Given a scope with so many linked concepts / When its graph is opened / Then all are drawn, and found by keyboard
+    # Given a scope with many linked concepts / When its graph is opened / Then all are drawn, and found by keyboard
     window = tab()
     page = window.page
     page.goto(f"{site.url}/#/graph")

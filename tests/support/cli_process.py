@@ -1,4 +1,4 @@
-"""Running the real `biem` command, in this process or in one of its own, and looking at what it left in PostgreSQL.
+"""Running the real `biem` command, in this process or in its own one, and looking at what it left in PostgreSQL.
 
 What a command does is the same in both; starting an interpreter and loading a model takes two seconds. So a command
 runs here, with an embedder that all of them share, where the process is not the point of the test.
@@ -86,7 +86,7 @@ class Cli:
         return result
 
     def process(self, *arguments: str, env: dict[str, str] | None = None) -> Result:
-        """Run it in a process of its own; it must succeed."""
+        """Run it in its own process; it must succeed."""
         (result,) = finish(self.start(*arguments, env=env))
         assert result.code == 0, result
         return result
@@ -104,7 +104,7 @@ class Cli:
 
 @contextmanager
 def running(home: Path) -> Iterator[Cli]:
-    """The command on servers of its own, until the end of the block."""
+    """The command on its own servers, until the end of the block."""
     alone = Cli(home)
     embedder = build_embedder(Settings(home=home))
     urls = alone.process("local", "up", "--no-indexer", "--json").document

@@ -1,4 +1,4 @@
-"""A language model that says what it is told to, for tests of the concept memory."""
+"""A language model that says what it is instructed to, for tests of the concept memory."""
 
 from collections.abc import Sequence
 

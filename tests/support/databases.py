@@ -13,7 +13,7 @@ from biem.adapters.postgres.migrations import migrate
 
 @contextmanager
 def fresh_database(dsn: str) -> Iterator[str]:
-    """The name of a migrated database that nobody else uses, until the end of the block."""
+    """The name of a migrated database that no other test uses, until the end of the block."""
     name = f"own_{uuid.uuid4().hex[:12]}"
     with psycopg.connect(dsn, autocommit=True) as admin:
         admin.execute(sql.SQL("CREATE DATABASE {} STRATEGY file_copy").format(sql.Identifier(name)))

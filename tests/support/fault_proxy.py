@@ -16,7 +16,7 @@ IMPATIENT = EncodePolicy(backoff_s=0.05, backoff_max_s=0.1, poll_s=0.1, lease_s=
 
 @contextmanager
 def through(doors: Doors, *, worker: bool = True, embedder: WordEmbedder | None = None) -> Iterator[biem.Memory]:
-    """A memory behind the doors, in a scope of its own, that tries again soon."""
+    """A memory behind the doors, in its own scope, that tries again soon."""
     settings = Settings(**doors.urls, queue="thread" if worker else "none", close_timeout_s=0.2, encode=IMPATIENT)  # type: ignore[arg-type]
     scope = biem.Scope(user=uuid.uuid4().hex)
     with biem.connect(settings, scope=scope, embedder=embedder or WordEmbedder()) as memory:

@@ -33,7 +33,7 @@ ONLY_SLEEP = SleepPolicy(
     mirror_s=0.0,
     sessions_s=0.0,
 )
-"""No job runs by itself: nothing happens behind a story's back."""
+"""No job runs on its own: nothing happens behind a story's back."""
 HABIT = "Li Ming runs along the old river every single morning before breakfast with his dog Rex"
 CLUSTER = [HABIT + how for how in ("", " happily", " again", " alone", " slowly")]
 CHOIR = "The choir of the white church by the market square rehearses a mass by Haydn every Tuesday evening"
@@ -105,7 +105,7 @@ _FAULTS = {
 
 
 def faults(dsn: str, ns: str) -> dict[str, list[Any]]:
-    """What must not be in a scope whatever happened, seen as superuser: doubled, dangling or leaked; by name."""
+    """What must never be in a scope, seen as superuser: doubled, dangling or leaked; by name."""
     with psycopg.connect(dsn, autocommit=True) as admin:
         found = {name: admin.execute(query.encode(), {"ns": ns}).fetchall() for name, query in _FAULTS.items()}
     return {name: rows for name, rows in found.items() if rows}

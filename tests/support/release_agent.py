@@ -1,4 +1,4 @@
-"""A program of whatever version is first on the path: takes orders as lines of JSON, and answers each with one."""
+"""A program of the version that is first on the path: takes orders as lines of JSON, and answers each with one."""
 
 import json
 import sys

@@ -65,7 +65,7 @@ NAMED = """
 
 
 class Stage:
-    """One connection on which several object graphs play, and nobody else sees it."""
+    """One connection on which several object graphs play, and no one else sees it."""
 
     def __init__(self, connection: Connection, scope: Scope) -> None:
         self.connection = connection

@@ -33,7 +33,7 @@ GIVEN = {
 }
 
 Configure = Callable[..., Settings]
-"""Builds settings; its arguments are settings beside those that lead to the servers."""
+"""Builds settings; its arguments are settings next to those that lead to the servers."""
 Freeze = Callable[[str], AbstractContextManager[None]]
 
 
@@ -141,7 +141,7 @@ def started(choice: Choice, home: Path) -> Iterator[Testbed]:
 
 @contextmanager
 def _with_standalone(program: str, home: Path) -> Iterator[Testbed]:
-    """The embedded PostgreSQL and Redis, and a Milvus server beside them."""
+    """The embedded PostgreSQL and Redis, and a Milvus server next to them."""
     with bootstrap.servers(Settings(home=home)) as own, standalone(program, home / "standalone") as milvus:
         urls = {"postgres_dsn": own.postgres_dsn, "redis_url": own.redis_url, "milvus_uri": milvus.uri}
         where = Servers(own.postgres_dsn, own.redis_url, milvus.uri, "", embedded=False)

@@ -1,4 +1,4 @@
-"""What the tests of the embedded stack share: homes of their own, other processes, and patience."""
+"""What the tests of the embedded stack share: homes, other processes, and patience."""
 
 import os
 import shutil

@@ -20,7 +20,7 @@ class Story:
     asked: tuple[str, str]
     """What is recalled five times, and the question."""
     home: tuple[str, str, str]
-    """Where somebody lived, moved to, and the question; said in conversation."""
+    """Where a user lived, moved to, and the question; said in conversation."""
     taste: tuple[str, str, str]
     """A fact, the sure contradiction, and the question."""
     employer: tuple[str, str, str]

@@ -1,4 +1,4 @@
-"""Systems of a test's own on the session's servers: a database, collections, and scopes that nobody else has."""
+"""Systems of a test's own on the session's servers: a database, collections, and scopes that no other test has."""
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -50,7 +50,7 @@ class System:
 
     @contextmanager
     def index(self) -> Iterator[MilvusIndex]:
-        """The collection of this system's embedder, to do to it what nobody should."""
+        """The collection of this system's embedder, to do to it what no one should."""
         index = milvus_index(self.settings, self.where, self.embedder.info)
         yield index
         index.close()

@@ -23,7 +23,7 @@ class House:
     clock: HeldClock
 
     def other(self) -> biem.Memory:
-        """A scope of somebody else."""
+        """A scope of another user."""
         return self.memory.scope(user=uuid.uuid4().hex)
 
 

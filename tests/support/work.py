@@ -24,7 +24,7 @@ _NEAR = 64
 
 
 class _EnoughError(Exception):
-    """So many steps are too many."""
+    """That many steps are too many."""
 
 
 class Steps:
@@ -362,8 +362,8 @@ def longest_hold(function: Callable[[], object], tries: int = 1) -> float:
     """The longest CPU time, in seconds, that this thread took between two moments at which another thread could run.
 
     CPU time of this thread alone, so that other programs on the machine do not count: where they take the processor
-    from the thread that watches, they take it from this one, too. What is left of that does not repeat itself, but a
-    call that holds the interpreter does: the least of so many `tries` is given, or the first within `HOLD_S`. The
+    from the thread that watches, they take it from this one, too. The rest of that does not repeat itself, but a
+    call that holds the interpreter does: the least of that many `tries` is given, or the first within `HOLD_S`. The
     garbage collector looks at what `function` makes, and not at what the program has loaded before, which is the
     program's to bound; biem's own workers do the same.
     """
@@ -406,5 +406,5 @@ def _longest_hold(function: Callable[[], object]) -> float:
 
 
 def repeated(shapes: Iterable[str], size: int) -> list[str]:
-    """Each shape as often as it takes to make a text of so many characters."""
+    """Each shape as often as it takes to make a text of that many characters."""
     return [(shape * (size // len(shape) + 1))[:size] for shape in shapes]

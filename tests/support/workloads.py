@@ -22,10 +22,10 @@ import psycopg
 import redis
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from pymilvus import MilvusClient
 
 import biem
 from biem.adapters.embedded import Urls
+from biem.adapters.milvus.light_import import MilvusClient
 from biem.bootstrap import Servers
 from biem.ports import Completion, Encoded
 from tests.support.fakes import WordEmbedder
@@ -38,7 +38,7 @@ Address = str | tuple[str, int]
 
 @contextmanager
 def process(name: str, *arguments: object, env: dict[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
-    """One of the scripts below in a process of its own, told to leave at the end of the block."""
+    """One of the scripts below in its own process, told to leave at the end of the block."""
     kept = ("PATH", "HOME", "TMPDIR", "PYTHONPATH")
     clean = {key: os.environ[key] for key in kept if key in os.environ}
     with subprocess.Popen(
@@ -152,10 +152,10 @@ def anywhere(where: Servers | Urls, needle: str) -> list[str]:
 
 
 class Door:
-    """A socket in front of a server's: `shut` cuts everybody off, `stall` leaves them waiting, `open` lets them in.
+    """A socket in front of a server's: `shut` cuts everyone off, `stall` leaves them waiting, `open` lets them in.
 
     `swallow` lets PostgreSQL commit the next transaction that holds the given bytes and cuts the connection before
-    anybody hears of it; then it shuts the door if it is told so.
+    anybody hears of it; then it shuts the door if it is refused.
     """
 
     def __init__(self, path: Path, server: Address) -> None:
@@ -170,7 +170,7 @@ class Door:
         self.open()
 
     def open(self) -> None:
-        """Let everybody in."""
+        """Let everyone in."""
         self._way.set()
         if self._listener is None:
             self._listener = socket.socket(socket.AF_UNIX)
@@ -262,7 +262,7 @@ def _cut(pair: tuple[socket.socket, socket.socket]) -> None:
 
 
 class Doors:
-    """A door in front of each of the three servers, and their URLs: to biem they are servers of somebody else."""
+    """A door in front of each of the three servers, and their URLs: to biem they are servers of another user."""
 
     def __init__(self, folder: Path, where: Servers) -> None:
         self.postgres = Door(folder / ".s.PGSQL.5432", _postgres(where.postgres_dsn))
@@ -355,7 +355,7 @@ def recall(home: str, user: str, query: str) -> None:
 
 
 def work(home: str, user: str) -> None:
-    """Index whatever there is to index, until told to leave."""
+    """Index all that waits, until told to leave."""
     with _open(home, user):
         _say("working")
         sys.stdin.read()

@@ -1,4 +1,4 @@
-"""Writers in processes of their own, which begin at one moment."""
+"""Writers in their own processes, which begin at one moment."""
 
 import multiprocessing
 import os
@@ -28,7 +28,7 @@ def _begin(together: Barrier) -> None:
 
 
 def write_in_turns(number: int, dsn: str, scope: Scope) -> tuple[int, int]:
-    """Ten turns of texts of its own and of common ones; this process, and how many memories it made."""
+    """Ten turns of its own and of common texts; this process, and how many memories it made."""
     records, created = build_records(dsn, pool_size=2), 0
     _TOGETHER[0].wait()
     for turn in range(10):

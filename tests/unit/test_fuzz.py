@@ -1,4 +1,4 @@
-"""Whatever anybody writes, no parser breaks, and none takes for ever: text, transcripts, settings, questions, models.
+"""For any input, no parser breaks, and none takes for ever: text, transcripts, settings, questions, models.
 
 Texts are put together from what the parsers look for, which plain random text hardly ever holds. Other parsers have
 their own fuzz tests: times (`test_times.py`), a model's answers (`test_reasoner.py`), the rules that compare two
@@ -23,7 +23,7 @@ from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.contradiction import build
 from biem.adapters.postgres.backup import file as archives
 from biem.adapters.reasoner import parsing
-from biem.adapters.reasoner.client import ModelReply
+from biem.adapters.reasoner.parsing import ModelReply
 from biem.config import load_settings
 from biem.domain.conflict import Statement
 from biem.domain.node import KINDS, LAYERS, parse_id

@@ -15,7 +15,7 @@ from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.contradiction.rules import RuleContradictions
 from biem.adapters.embedders.encoder import clean
 from biem.adapters.reasoner import parsing, prompts
-from biem.adapters.reasoner.client import ModelReply
+from biem.adapters.reasoner.parsing import ModelReply
 from biem.domain import anchors, energy
 from biem.domain import merging as crystal
 from biem.domain import text as texts
@@ -76,7 +76,7 @@ def hits(text: str) -> list[Hit]:
 
 
 def noted(text: str) -> object:
-    """A file of it, as a scan and as `lint` read it; keywords have a test of their own."""
+    """A file of it, as a scan and as `lint` read it; keywords have their own test."""
     note = NOTES.read(f"{text[:100]}/tea.md", f"# Tea\n\n{text}".encode())
     return [
         lint.lint(note),
@@ -225,7 +225,7 @@ def test_a_call_that_holds_the_interpreter_is_seen() -> None:
 
 @pytest.mark.sized
 def test_no_pattern_backtracks_over_a_long_text() -> None:
-    # Given every pattern that a function gives a long text to, of whatever shape
+    # Given every pattern that a function gives a long text to, of any shape
     shapes = sized(SHAPES[::2], SHAPES)
     used: dict[tuple[re.Pattern[str], str], None] = {}
     with watched(ANALYZER, RULES, READER, PICKER) as calls:

@@ -72,7 +72,7 @@ def test_each_conversation_asks_in_its_own_session(told: Told) -> None:
     # Given plugins with a conversation, with the same, and two with none
     plugins = [plugin(told, conversation="monday"), plugin(told, conversation="monday"), plugin(told), plugin(told)]
 
-    # When each asks twice / Then follow-ups meet what is at hand in their own conversation, and in no other
+    # When each asks twice / Then follow-ups meet what is prepared in their own conversation, and in no other
     for one in plugins:
         one.prepare_context("Where is the key?")
         one.system_prompt("Be kind.", "And the other one?")

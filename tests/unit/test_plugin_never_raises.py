@@ -1,4 +1,4 @@
-"""The plugin when something below it fails in a way that nobody foresaw: the turn goes on."""
+"""The plugin when something below it fails in a way that no one foresaw: the turn goes on."""
 
 import asyncio
 import logging
@@ -40,7 +40,7 @@ FOREIGN: tuple[BaseException, ...] = (
 
 
 class Broken:
-    """A memory of which one method raises; it keeps what it was told to remember."""
+    """A memory of which one method raises; it keeps what it was instructed to remember."""
 
     layout = "quoted"
 

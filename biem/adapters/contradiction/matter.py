@@ -11,7 +11,7 @@ from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.lexicon.attributes import SINGLE
 from biem.adapters.contradiction.lexicon.value_kinds import GIVES, WANTS
 from biem.adapters.contradiction.reading import Reading
-from biem.adapters.contradiction.statement_core import Core
+from biem.adapters.contradiction.statement_core import Core, positions
 from biem.adapters.contradiction.subjects import SURNAME, Subjects, is_reported, mentions_speaker
 from biem.domain.conflict import Matter
 
@@ -48,6 +48,7 @@ _SAME_KIN = (
 _KIN = {word: line.split()[0] for line in _SAME_KIN for word in line.split()}
 _ASKED = re.compile(r"\b(?:is|are|was|were|do|does|did|has|had|can|could|will|would|should) ([A-Z][\w-]+)")
 """The person whom a question names."""
+_KIN_WITHIN = re.compile(rf"(?:^|(?<=[\s\u4e00-\u9fff]))(?=({'|'.join(sorted(_KIN, key=len, reverse=True))})\b)")
 _KIN_EN, _KIN_ZH = ("|".join(word for word in _KIN if word.isascii() is latin) for latin in (True, False))
 _HAS = re.compile(
     r"\b(?:I|[Ww]e)(?:'ve| have| got)+ (?:only )?(?:(?:an?|one|two|three|four|five) )?(?:[a-z]+ ){0,2}?"
@@ -242,7 +243,8 @@ def _called(text: str, relations: tuple[tuple[int, int], ...]) -> frozenset[tupl
     """Relatives and the names that the text gives them, in lower case; of a Chinese full name also the given name."""
     found = set()
     for start, end in relations:
-        kin = next((_KIN[word] for word in _KIN if re.search(rf"(?:^|[\s\u4e00-\u9fff]){word}\b", text[start:end])), "")
+        named = {word[1] for word in _KIN_WITHIN.finditer(text[start:end])}
+        kin = next((_KIN[word] for word in _KIN if word in named), "")
         if kin and (name := _NAME.search(text, start, end)):
             found.add((f"me.{kin}", name.group().lower()))
         elif kin and (called := _HAN_CALLED.match(text, end)):
@@ -267,7 +269,10 @@ def _is_spoken_of(name: str, text: str) -> bool:
     """
     if name in _TOPICS:
         return False
-    return name not in text or name[0] < "\u4e00" or "？" in text or bool(re.search(rf"{re.escape(name)}\w", text))
+    if name not in text or name[0] < "\u4e00" or "？" in text:
+        return True
+    following = (text[at + len(name) : at + len(name) + 1] for at in positions(text, name))
+    return any(one.isalnum() or one == "_" for one in following)
 
 
 def _words_of(text: str, persons: tuple[tuple[int, int], ...], *, chinese: bool) -> frozenset[str]:

@@ -13,6 +13,8 @@ from biem.domain.conflict import Matter, Statement
 
 KEPT = 1_024
 """Cached readings: each memory of a batch is compared with ten others, which often recur."""
+_MATTERS = 8_192
+"""Cached subjects, which are small: the lines of a user's blocks recur, and each takes a millisecond to be read."""
 _OWN, _ADDED = 7, 10
 """Maximum words that the older, and the newer, of two statements has alone, if they differ in a value only. Reading a
 statement costs ten times as much as splitting it into words. (190 of 69,000 pairs of made lives differ so: by 7 and 9.)
@@ -27,7 +29,7 @@ class RecallRules:
         self.subjects = Subjects(self.reader)
         self.value_updates = ValueUpdates(self.reader, self.subjects)
         self.read = lru_cache(KEPT)(self._reading)
-        self.matter = lru_cache(KEPT)(self._matter)
+        self.matter = lru_cache(_MATTERS)(self._matter)
         self._essence = lru_cache(2 * KEPT)(self._words)
 
     def _reading(self, text: str, speaker: str) -> Reading:

@@ -19,6 +19,7 @@ _WORD = re.compile(r"[^\W\d_][\w'’&-]*")
 _HAN = re.compile(r"[\u4e00-\u9fffA-Za-z]")
 _WAYS = {"out": "outbound", "home": "return", "back": "return", "inbound": "return", "回程": "返程"}
 _PREFIXED = "我你他她咱不没"
+_BEFORE_CLAUSE = frozenset("，。；：:,!！？")
 _TITLE = re.compile("《[^《》]{1,40}》")
 """A Chinese title, whose words say nothing of the statement."""
 _STRETCH = re.compile(r"[\u4e00-\u9fff]+|[A-Za-z]+|[^\u4e00-\u9fffA-Za-z]+")
@@ -179,6 +180,44 @@ class StatementCores:
         if chinese:
             classes = _on_words(classes, tokens, text)
         taken = asides + [place for places in classes.values() for place in places]
+        numbers = self._numbers(text, chinese=chinese)
+        taken += [(one.start, one.end) for one in numbers] + [one.span() for one in _COUNTED.finditer(text)]
+        names = frozenset(one for one in about.persons if not _NO_PERSON.match(one))
+        which = list(marks.WHICH.finditer(text))
+        taken += about.spans
+        taken += [found.span() for found in which]
+        words = self._han(tokens, taken, favourite="favourite" in classes) if chinese else self._latin(text, taken)
+        asks = any(clause.asked and not _TOPIC.match(clause.text) for clause in reading.clauses)
+        names = frozenset(name for name in names if not chinese or _leads(name, text))
+        kin = frozenset(name for name in names if name in self._reader.grammar["kin"])
+        outside_titles = _TITLE.sub("", text)
+        return Core(
+            text=text,
+            persons=_unnamed(about.persons, kin, text),
+            names=names - kin,
+            words=tuple(words),
+            numbers=tuple(numbers),
+            classes=frozenset(classes),
+            places=tuple((name, start) for name, found in classes.items() for start, _ in found),
+            corrects=marks.CORRECTS.search(text) is not None,
+            changes=_changes(text, tokens),
+            holds=not asks
+            and not (about.reported or (about.joking and not marks.ADMITS.search(text)))
+            and not marks.QUOTED_SELF.search(text)
+            and not marks.LEAVES_OPEN.search(outside_titles)
+            and not marks.OF_THE_PAST.search(outside_titles),
+            adds=marks.ANOTHER.search(text) is not None or marks.ON_OCCASION.search(text) is not None,
+            days=marks.ON_DAYS.search(text) is not None,
+            which=frozenset(_WAYS.get(found.group().lower(), found.group().lower()) for found in which),
+            of_old=marks.OLD_ONE.search(text) is not None,
+            past=any(clause.past for clause in reading.clauses),
+            denies=marks.DENIES.search(text) is not None,
+            verbs=frozenset(token.word for token in tokens if token.tag == "v" and len(token.word) == 1) - _PLAIN,
+            told=_HAPPENED.search(text) is not None and marks.CHANGES.search(text) is None,
+        )
+
+    def _numbers(self, text: str, *, chinese: bool) -> list[Piece]:
+        """Quantities, codes, weekdays, ordinals and months; a month of a date counts once, with its date."""
         codes = [Piece(f"code:{found.group().lower()}", *found.span()) for found in _CODE.finditer(text)]
         codes += [Piece(f"weekday:{_day(found)}", *found.span()) for found in _WEEKDAY.finditer(text)]
         codes += [
@@ -189,49 +228,11 @@ class StatementCores:
         rest = _COUNTED.sub(_figure, rest) if not chinese else rest
         numbers = [Piece(canonical, start, end) for start, end, canonical in self._quantities.spans(rest)] + codes
         dated = {place for one in numbers for place in range(one.start, one.end)}
-        numbers += [
+        return numbers + [
             Piece(f"month:{found['month'][:3].lower()}", *found.span())
             for found in _MONTH.finditer(text)
             if found.start() not in dated
         ]
-        taken += [(one.start, one.end) for one in numbers] + [one.span() for one in _COUNTED.finditer(text)]
-        names = frozenset(one for one in about.persons if not _NO_PERSON.match(one))
-        which = list(marks.WHICH.finditer(text))
-        taken += about.spans
-        taken += [found.span() for found in which]
-        words = self._han(tokens, taken, favourite="favourite" in classes) if chinese else self._latin(text, taken)
-        asks = any(clause.asked and not _TOPIC.match(clause.text) for clause in reading.clauses)
-        names = frozenset(name for name in names if not chinese or _leads(name, text))
-        kin = {name for name in names if name in self._reader.grammar["kin"]}
-        names -= kin
-        return Core(
-            text,
-            frozenset(f"me.{one}" for one in kin if not _PETS.fullmatch(one))
-            | frozenset(_PETS.sub("", one).rstrip(".") for one in about.persons if _NO_PERSON.match(one))
-            - {"me", "quoted"}
-            - _anaphors(about.persons, text)
-            - (_TOLD if _TO_YOU.search(text) else frozenset()),
-            names,
-            tuple(words),
-            tuple(numbers),
-            frozenset(classes),
-            tuple((name, start) for name, found in classes.items() for start, _ in found),
-            marks.CORRECTS.search(text) is not None,
-            _changes(text, tokens),
-            not asks
-            and not (about.reported or (about.joking and not marks.ADMITS.search(text)))
-            and not marks.QUOTED_SELF.search(text)
-            and not marks.LEAVES_OPEN.search(_TITLE.sub("", text))
-            and not marks.OF_THE_PAST.search(_TITLE.sub("", text)),
-            marks.ANOTHER.search(text) is not None or marks.ON_OCCASION.search(text) is not None,
-            marks.ON_DAYS.search(text) is not None,
-            frozenset(_WAYS.get(found.group().lower(), found.group().lower()) for found in which),
-            marks.OLD_ONE.search(text) is not None,
-            any(clause.past for clause in reading.clauses),
-            marks.DENIES.search(text) is not None,
-            frozenset(token.word for token in tokens if token.tag == "v" and len(token.word) == 1) - _PLAIN,
-            _HAPPENED.search(text) is not None and marks.CHANGES.search(text) is None,
-        )
 
     def _tokens(self, text: str) -> list[Token]:
         found: list[Token] = []
@@ -350,6 +351,14 @@ def _on_words(
     return {name: places for name, places in found.items() if places}
 
 
+def positions(text: str, name: str) -> Iterator[int]:
+    """Where a name is in a text."""
+    at = text.find(name)
+    while at >= 0:
+        yield at
+        at = text.find(name, at + 1)
+
+
 def _blanked(text: str, taken: list[tuple[int, int]]) -> str:
     """The text with these spans replaced by spaces."""
     out, at = [], 0
@@ -369,6 +378,13 @@ def _day(found: re.Match[str]) -> str:
     return _ZH_DAYS[found["zh"]] if found["zh"] else found["en"][:3].lower()
 
 
+def _unnamed(persons: frozenset[str], kin: frozenset[str], text: str) -> frozenset[str]:
+    """Persons without a name: relatives of the speaker, and pronouns that nothing in the text explains."""
+    pronouns = frozenset(_PETS.sub("", one).rstrip(".") for one in persons if _NO_PERSON.match(one))
+    explained = {"me", "quoted"} | _anaphors(persons, text) | (_TOLD if _TO_YOU.search(text) else frozenset())
+    return frozenset(f"me.{one}" for one in kin if not _PETS.fullmatch(one)) | pronouns - explained
+
+
 def _anaphors(persons: frozenset[str], text: str) -> frozenset[str]:
     """Pronouns that refer to a person or thing named before, or to people in general."""
     named = any(not VAGUE.match(one) and one not in ("me", "quoted") for one in persons) or _PETS.search(text)
@@ -377,4 +393,7 @@ def _anaphors(persons: frozenset[str], text: str) -> frozenset[str]:
 
 def _leads(name: str, text: str) -> bool:
     """Whether a Chinese name is in the position of a subject or an owner."""
-    return re.search(rf"(?:^|[，。；：:,!！？\s]){re.escape(name)}|{re.escape(name)}的", text) is not None
+    return any(
+        at == 0 or text[at - 1] in _BEFORE_CLAUSE or text[at - 1].isspace() or text.startswith("的", at + len(name))
+        for at in positions(text, name)
+    )

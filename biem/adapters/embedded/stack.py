@@ -23,8 +23,6 @@ from biem.errors import BiemError, ConfigError, StoreFull, StoreUnavailable
 
 logger = logging.getLogger("biem")
 
-_LINGER_S = 1.0
-"""How long the servers outlive their last client, so that consecutive scripts need not restart them."""
 _POLL_S = 0.02
 """Polling interval for locks and files of other processes: waiting for these has no timeout."""
 _WATCH_S, _LONGEST_WATCH_S = 0.2, 5.0
@@ -57,9 +55,12 @@ class Status:
 
 
 class EmbeddedStack:
-    """One client of the stack in `home`. A forked child also counts as a client while it runs."""
+    """One client of the stack in `home`. A forked child also counts as a client while it runs.
 
-    def __init__(self, home: Path, *, linger_s: float = _LINGER_S) -> None:
+    `linger_s`: seconds that servers started by this client outlive their last client; None: the supervisor's default.
+    """
+
+    def __init__(self, home: Path, *, linger_s: float | None = None) -> None:
         self._path = home
         self._linger_s = linger_s
         self._client: int | None = None
@@ -183,7 +184,7 @@ def _become_client(home: Home, deadline: float) -> int:
     return descriptor
 
 
-def _await_ready(home: Home, linger_s: float, deadline: float) -> None:
+def _await_ready(home: Home, linger_s: float | None, deadline: float) -> None:
     starts = 0
     while True:
         alive = is_locked(home.owner_lock)
@@ -219,7 +220,7 @@ def _last_words(home: Home) -> str:
     return f"{tail(home.log('supervisor'))} (log: {home.log('supervisor')})"
 
 
-def _start_owner(home: Home, linger_s: float) -> bool:
+def _start_owner(home: Home, linger_s: float | None) -> bool:
     """Start an owner, unless one runs or is being started; returns whether it did. Waits until it has detached."""
     start_lock = try_lock(home.start_lock, exclusive=True)
     if start_lock is None:
@@ -232,9 +233,10 @@ def _start_owner(home: Home, linger_s: float) -> bool:
         environment = {k: v for k, v in os.environ.items() if not k.startswith("PG")}  # noqa: TID251
         environment["PYTHONPATH"] = os.pathsep.join(str(Path(entry).resolve()) for entry in sys.path)
         log = open_log(home.log("supervisor"))
+        linger = "" if linger_s is None else str(linger_s)
         try:
             process = subprocess.Popen(
-                [sys.executable, "-P", boot.__file__, str(home.root), str(linger_s), str(start_lock)],
+                [sys.executable, "-P", boot.__file__, str(home.root), linger, str(start_lock)],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=(start_lock,),
                 cwd=home.root, env=environment, start_new_session=True,
             )  # fmt: skip

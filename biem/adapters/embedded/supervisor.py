@@ -1,6 +1,7 @@
 """The owner of a stack: a separate process that runs the three servers as long as clients use them.
 
-Started by a client as `python boot.py HOME LINGER_S START_LOCK_FD`; it detaches from the client.
+Started by a client as `python boot.py HOME LINGER_S START_LOCK_FD`, where LINGER_S may be empty. It detaches from the
+client.
 It ends when no process holds `clients.lock`, and holds that lock while it stops the servers: a client that arrives
 meanwhile waits until it has ended and starts another owner, so no client joins a stack that is stopping.
 """
@@ -17,6 +18,8 @@ from biem.adapters.embedded.server_process import Child
 from biem.adapters.embedded.servers import Milvus, Postgres, Valkey
 from biem.errors import BiemError
 
+_LINGER_S = 1.0
+"""Time that the servers outlive their last client, so that consecutive scripts need not restart them."""
 _PERIOD_S, _BUSY_PERIOD_S, _BUSY_S = 0.2, 0.01, 5.0
 """Polling interval: 0.01 s for the first 5 s of a start, then 0.2 s."""
 _STOP_S = 15.0
@@ -115,7 +118,7 @@ def claim(home: Home) -> int | None:
 
 def main(arguments: list[str]) -> None:
     """Detach from the client, become the owner, serve."""
-    home, linger_s, start_lock = Home(Path(arguments[0])), float(arguments[1]), int(arguments[2])
+    home, linger_s, start_lock = Home(Path(arguments[0])), float(arguments[1] or _LINGER_S), int(arguments[2])
     if os.fork() > 0:
         os._exit(0)  # the client reaps this process; init adopts the owner
     for number in (signal.SIGINT, signal.SIGHUP):

@@ -1,4 +1,4 @@
-"""The ports `Browser` and `Lister` in PostgreSQL: a page is one statement, which begins where the one before ended."""
+"""The port `Browser` in PostgreSQL: a page is one statement, which begins where the one before ended."""
 
 import math
 from collections.abc import Callable, Sequence

@@ -14,7 +14,8 @@ from concurrent.futures import TimeoutError as LateError
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from biem.adapters.reasoner.client import ChatClient, ChatFailed, ModelReply, Prompt, Size
+from biem.adapters.reasoner.client import ChatClient, ChatFailed, Prompt, Size
+from biem.adapters.reasoner.parsing import ModelReply
 from biem.adapters.reasoner.prompts import estimate_tokens
 from biem.domain.scope import Scope
 from biem.errors import BiemError

@@ -8,12 +8,12 @@ from typing import Any, Literal
 import orjson
 
 from biem.adapters.http_json import Again, EndlessAnswer, GaveUp, HttpAnswer, JsonService
+from biem.adapters.reasoner.parsing import ModelReply, without_thoughts
 from biem.errors import ConfigError
 
 Size = Literal["small", "large"]
 
 SETTING = "BIEM_REASONER__"
-_THOUGHT = re.compile(r"^\s*<(think|thinking)>.*?(?:</\1>|\Z)", re.DOTALL)
 _MAX_ANSWER_CHARS = 20_000
 
 
@@ -23,16 +23,6 @@ class Prompt:
 
     system: str
     user: str
-
-
-@dataclass(frozen=True, slots=True)
-class ModelReply:
-    """The model's answer; `cut` if it was truncated. Token counts are None where the server does not report them."""
-
-    text: str
-    cut: bool = False
-    tokens_in: int | None = None
-    tokens_out: int | None = None
 
 
 class ChatFailed(Exception):
@@ -140,7 +130,7 @@ class ChatClient:
         usage = body.get("usage")
         counts = usage if isinstance(usage, dict) else {}
         return ModelReply(
-            _THOUGHT.sub("", text, count=1).strip()[:_MAX_ANSWER_CHARS],
+            without_thoughts(text)[:_MAX_ANSWER_CHARS],
             choice.get("finish_reason") == "length" or len(text) > _MAX_ANSWER_CHARS,
             _count(counts.get("prompt_tokens")),
             _count(counts.get("completion_tokens")),

@@ -6,13 +6,13 @@ Nothing here raises, for any text. Models invent: a text that replaces others ma
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar
 
 import json_repair
 import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from biem.adapters.reasoner.client import ModelReply
 from biem.domain.text import one_line
 from biem.ports.reasoner import Instant, Judgement, ModelVerdict, Proposal, Topic
 
@@ -28,6 +28,7 @@ _MAX_REPAIRED_CHARS = 6_000
 times as much.
 """
 
+_THOUGHTS = re.compile(r"^\s*<(think|thinking)>.*?(?:</\1>|\Z)", re.DOTALL)
 _BRACKETED = re.compile(r"<([^>]+)>")
 _NOTHING = {"none", "null", "nil", "n/a", "na", "无", "没有", "空"}
 _PLACEHOLDER = re.compile(
@@ -47,6 +48,21 @@ _NUMBER = re.compile(r"\d+")
 _WORD_CHARACTER = re.compile(r"\w")
 
 Shape = TypeVar("Shape", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """The model's answer; `cut` if it was truncated. Token counts are None where the server does not report them."""
+
+    text: str
+    cut: bool = False
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+
+
+def without_thoughts(text: str) -> str:
+    """An answer without the reasoning that a thinking model writes before it; empty if the reasoning never ends."""
+    return _THOUGHTS.sub("", text, count=1).strip()
 
 
 def _line(limit: int) -> BeforeValidator:

@@ -61,7 +61,6 @@ def build_layers(
     def build() -> "LayerSystem":
         from biem.adapters.postgres.sessions.shelf import PostgresShelf
         from biem.domain.observing.category import categories_of
-        from biem.domain.text import estimate_tokens
         from biem.engine.query.listing import MemoryList
         from biem.layers.shelf import ShelfSystem
         from biem.layers.stats import LayerCounter
@@ -84,7 +83,7 @@ def build_layers(
             ),
             policy=policies.layers,
             counter=LayerCounter(
-                shelf=shelf, index=ground.stores.index, count=estimate_tokens, most=policies.builder.most
+                shelf=shelf, index=ground.stores.index, count=ground.count, most=policies.builder.most
             ),
         )
 
@@ -94,7 +93,6 @@ def build_layers(
 
 def build_windows(ground: Ground, *, recaller: Recaller, notes: NoteSystem, shelf: "ShelfReader") -> "WindowBuilder":
     """Whole windows; what was found is shown as in a block, with other limits."""
-    from biem.domain.text import estimate_tokens
     from biem.engine.context.relevance_filter import RelevanceFilter
     from biem.engine.context.sections import ContextBuilder
     from biem.engine.recall.rerank import Choice
@@ -121,6 +119,7 @@ def build_windows(ground: Ground, *, recaller: Recaller, notes: NoteSystem, shel
         rules=ground.rules,
         policy=shown,
         telemetry=Telemetry(),  # the window is one operation, and its span has this part
+        count=ground.count,
     )
     parts = WindowParts(
         recaller=recaller,
@@ -129,7 +128,7 @@ def build_windows(ground: Ground, *, recaller: Recaller, notes: NoteSystem, shel
         notes=notes,
         records=stores.records,
         shelf=shelf,
-        count=estimate_tokens,
+        count=ground.count,
         clock=ground.clock,
         telemetry=ground.telemetry,
     )
@@ -140,7 +139,6 @@ def build_windows(ground: Ground, *, recaller: Recaller, notes: NoteSystem, shel
 def build_sessions(ground: Ground, *, writer: Writer, full: Callable[[], None]) -> "SessionSystem":
     """Conversations word for word."""
     from biem.adapters.postgres.sessions import PostgresSessions
-    from biem.domain.text import estimate_tokens
     from biem.layers.sessions import SessionSystem
     from biem.layers.trim import Trimmer
 
@@ -161,7 +159,7 @@ def build_sessions(ground: Ground, *, writer: Writer, full: Callable[[], None]) 
         records=records,
         writer=writer,
         trimmer=trimmer,
-        count=estimate_tokens,
+        count=ground.count,
         clock=ground.clock,
         policy=policies.session,
         limits=policies.write,
@@ -199,12 +197,10 @@ def item_records(ground: Ground) -> "PostgresItems":
 
 def build_observer(ground: Ground, *, writer: Writer) -> "Observer":
     """Recognises statements worth keeping."""
-    from biem.domain.observing.category import categories_of
     from biem.layers.observe import Observer
 
-    categories = categories_of(ground.policies.layers.categories, ground.policies.layers.ttl_days)
     return Observer(
-        categories=categories,
+        policy=ground.policies.layers,
         analyzer=ground.analyzer,
         writer=writer,
         telemetry=ground.telemetry,

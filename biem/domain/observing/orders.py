@@ -95,7 +95,7 @@ STANDING = re.compile(
     + _DEICTIC
     # From now on
     + r"|(?:from (?:now|today|here|this (?:day|point)) on(?:wards?| out| in)?|(?:in|for) (?:all |any |every )?future "
-    r"[^,]{2,30}(?=,)),? "
+    r"[^,]{2,30}(?=,)|for the rest of (?:this|our|the) [\w ]{3,30}(?=,)),? "
     + _THEN
     + r"|"
     + COMMAND
@@ -137,7 +137,7 @@ STANDING = re.compile(
     r"|(?:keep|limit|make|format|end|start|begin|structure|write) (?:(?:all )?(?:of )?your (?:future )?(?:replies"
     r"|answers|responses|explanations|summaries)|(?:all|every|each) (?:reply|replies|answers?|responses?|explanations?"
     r"|summar(?:y|ies)))\b(?! to yourself)"
-    r"|refrain from \w+ing\b"
+    r"|refrain from \w+ing\b|stop calling me (?!at|on|in|when|so|every|all|from|about|names)\b\w"
     r"|(?:by default|as a default),? (?:please )?(?:"
     + ACT
     + r")\b|only ever (?:"
@@ -154,6 +154,8 @@ STANDING = re.compile(
     r"|summari[sz]e)\b"
     r"|(?:make sure|ensure)(?: that)? (?:every|each) [\w ]{2,40} (?:has|have|uses?|starts?|ends?|includes?|contains?"
     r"|comes? with)\b"
+    r"|(?:every|each|all) (?!of\b|these\b|those\b|the\b|my\b)[\w ]{2,40} (?:must|ha(?:ve|s) to|needs?|should)"
+    r"\b[^,]{2,40} from (?:now|today)(?: on(?:wards?)?)?\W*$"
     r"|(?:every|each|all) (?!of\b|these\b|those\b|the\b|my\b)[\w ]{2,40} must"
     r" (?:(?:always|never) )?(?:(?:start|begin|end|use|follow"
     r"|include|contain|pass|carry|have an?)\b|be (?:written|named|formatted|signed|reviewed|tested|documented|kept"
@@ -174,7 +176,7 @@ STANDING_ZH = re.compile(
     r"(?:始终|一律|统一|(?<=请)一直)(?:用|使用|按|以|采用|不要|别)|(?<=请)始终保持"
     # Each time something happens
     r"|(?:每次|每回|每当|每逢|凡是?|但凡)(?![他她它一])[^。他她它]{2,20}?(?:[，,](?:你|您|都|就)?(?:请|先|只|别|不要"
-    r"|不许|直接"
+    r"|不许|直接|记得|麻烦"
     r"|必须|一律|务必|尽量|要(?!命|死|疯))|(?<=前)(?:都)?先|一律|必须|都(?:请|不要|别|必须|一定要))"
     r"|(?:每次|每回|每当|凡是)(?:写|回答|回复|生成|输出|提交|修改|改动?|推荐|总结|翻译|引用|解释|命名|给我|上线|部署"
     r"|发布"
@@ -203,6 +205,8 @@ STANDING_ZH = re.compile(
     r"|(?:别|不要)(?:再)?(?:叫|称呼)我(?!起|去|来|吃|走|等)|只(?:推荐|建议|介绍)(?![这那了])"
     r"|[^，,。我你他她这那]{1,6}(?:一定要?|必须|务必)"
     r"(?:注明|写明|标明|标注|附上)"
+    r"|(?:不管|无论|不论)[^，,。我他她它]{1,12}[，,]?都(?:(?:不要|别|不许|不准|不得)(?!放弃|灰心|怕|慌|忘)|要先|必须先"
+    r"|请(?!假))"
     r"|任何时候都(?:不要|别|不能|不许|不得|要(?=先|用))|(?:不要|别|不许|不得)(?:擅自|私自|随意|自行|自作主张)"
     r"|(?:不要|别)直接(?:推送|提交|删除?|修改|部署|运行|执行|覆盖|合并|发送|调用)|(?:不要"
     r"|别)(?:再)?用[^，,。]{1,8}(?:称呼|叫)我"

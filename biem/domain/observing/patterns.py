@@ -56,7 +56,7 @@ ACCIDENT = (
 DAYS = "mon|tues|wednes|thurs|fri|satur|sun"
 HABIT = re.compile(
     LEAD
-    + r"(?:i (?:always|never|invariably|habitually|religiously|strictly(?! speaking)) (?!(?:"
+    + r"(?:i (?:always|never|only ever|invariably|habitually|religiously|strictly(?! speaking)) (?!(?:"
     + PAST
     + "|"
     + ACCIDENT
@@ -68,7 +68,7 @@ HABIT = re.compile(
     r"|i(?:'m| am) in the habit of \w+ing\b|my (?:habit|preference"
     r"|rule) is\b"
     r"|i (?:work|write|code|cook|shop|train|read|pay|travel|commute) exclusively (?:in|with|from|at|on|by|for)\b"
-    r"|as a rule,? i\b|(?:in|for|with|at|when|while) [^,]{1,40}?,? i (?:always|never|prefer)\b(?! (?:"
+    r"|as a rule,? i\b|(?:in|on|for|with|at|when|while) [^,]{1,40}?,? i (?:always|never|only ever|prefer)\b(?! (?:"
     + PAST
     + "|"
     + ACCIDENT
@@ -85,7 +85,7 @@ HABIT_ZH = re.compile(
     r"|领导"
     r"|觉得|感觉|以为|听|发现|[^，,。]{0,4}(?:以前|从前|曾经|小时候|过去|原来|本来))[^，,。你您他她它们]{2,20}(?:从不"
     r"|从来不|习惯(?=用|先|把|在|放|写|开)"
-    r"|(?:向来|一向|一律)(?=都?(?:不|只|先|自己|亲自)?[用写做吃喝坐开关穿看放带加买读走按]))"
+    r"|(?:向来|一向|一律)(?=都?(?:(?:不|只|先|自己|亲自)?[用写做吃喝坐开关穿看放带加买读走按]|先|只(?!是|有)|亲自)))"
     r"(?!知道|觉得|后悔|认为|以为|[是很])"
     r"|我的[^，,。我你他她]{0,6}(?:习惯|风格|偏好|原则|规矩)[是：:](?!什么|怎)"
     r"|[我俺](?:一直)?惯用|[^，,。你您他她它们]{2,15}是我的(?:原则|习惯|规矩)"
@@ -113,8 +113,8 @@ LIKES = re.compile(
     + LEAD
     + r"my (?:favou?rite|usual|go-to) \w[\w ]{0,30} (?:is|are)\b"
     # What one is, or is not, for
-    r"|" + LEAD + r"i(?:'m| am) (?:(?:severely|highly|very|really|mildly|slightly|also|a bit) )*(?:allergic to|(?:fond"
-    r"|enamou?red) of"
+    r"|" + LEAD + r"i(?:'m| am|(?:'ve| have)(?: always)? been) (?:(?:severely|highly|very|really|mildly|slightly"
+    r"|also|a bit) )*(?:allergic to|(?:fond|enamou?red) of"
     r"|(?:obsessed with|crazy about|mad about|passionate about|addicted to|hooked on|partial to)"
     r"|not much of an? |(?:not )?an? (?:morning|night|people|dog|cat|coffee|tea|beach|city|outdoors?"
     r"|indoors?) person\b"
@@ -155,6 +155,7 @@ LIKES = re.compile(
     r"(?:favou?rite|go-to|preferred)\b"
     r"|" + LEAD + r"i (?:work|sleep|think|learn|write|focus|study|concentrate|function) (?:best|better|worst) \w"
     r"|" + LEAD + r"i (?:stick|keep) to (?!my|the|that|this|what|it|you)\w"
+    r"|" + LEAD + r"i keep (?:my|all(?: my| the)?) [\w ]{2,30} (?:at|in|on|under|below|above)\b(?! mind\b)"
     r"|" + LEAD + r"i refuse to (?!believe|accept|think|talk|answer|say|be|let|give)[a-z]+ \w"
     r"|" + LEAD + r"i (?:strongly |generally )?favou?r (?!the (?:idea|plan)|it|this|that|him|her|them|you)\w"
     r"|" + LEAD + r"i(?:'ve| have) always (?:used|preferred|written|worked (?:in|with|from)|kept|favou?red)\b"
@@ -164,7 +165,7 @@ LIKES = re.compile(
     + r"i (?:don't|never) (?!(?:"
     + ACCIDENT
     + r")\b)[a-z]+ [^,]{2,40} (?:before|after) (?:noon|midnight|lunch"
-    r"|breakfast|dinner|work|\d+|six|seven|eight|nine|ten|eleven)\W*$"
+    r"|breakfast|dinner|work|\d+(?::\d\d)?(?: ?[ap]\.?m\b)?|six|seven|eight|nine|ten|eleven)\W*$"
     r"|"
     + LEAD
     + r"(?:usually|normally|typically|mostly|rarely),? i (?!(?:"
@@ -252,7 +253,7 @@ NOTE_ZH = re.compile(
 )
 TASK = re.compile(
     LEAD + r"(?:(?:to[- ]?do|action item|task)\s*[:\-–]|remind me (?:to|about)\b"
-    r"|(?:please )?(?:don't|do not) forget (?!that\b)"
+    r"|(?:please )?(?:don't|do not) forget (?!that\b|your\b|you\b)"
     r"|(?:please )?remember to (?!always|never)"
     r"|(?:i|we) (?:still |really )?(?:need to|have to|must|should|'ve got to|gotta)\b.{0,80}\b(?:by|before"
     r"|until|till|due|tomorrow|tonight|today|next (?:week|month)"
@@ -262,31 +263,41 @@ TASK = re.compile(
 )
 TASK_ZH = re.compile(
     LEAD_ZH + r"(?:待办(?!事项|清单|列表)|TODO|todo"
-    r"|任务[：:]|(?:请|麻烦)?提醒我|(?:请|麻烦)?(?:你|您)?别忘了|(?:请|麻烦)?(?:你|您)?记得(?!我|那[个年时些次天]"
+    r"|任务[：:]|(?:请|麻烦)?提醒我|(?:请|麻烦)?(?:你|您)?别忘了(?![你您他她])|(?:请|麻烦)?(?:你|您)?记得(?!我|那[个年时些次天]"
     r"|当[时年]|小时候|以前"
     r"|用[^，,。]{1,6}(?:回答|回复|写|称呼|翻译|显示)|始终|每次|一律|以后|今后|不要|别)|[我咱]们?(?:还|得|要|必须"
     r"|需要|应该"
     r"|打算)+[^，,。]{0,30}"
-    r"(?:之前|以前|前)(?:要|得|必须|把|完成|交|做完|弄完|提交|搞定|[，,。]|$)|[我咱]们?(?:今天|明天|后天|下周"
+    r"(?:之前|以前|前)(?:要|得|必须|把|完成|交|[^，,。]完|提交|搞定|[，,。]|$)|[我咱]们?(?:今天|明天|后天|下周"
     r"|这周|本周|周[一二三四五六日末]|月底)[^，,。]{0,8}(?:要|得|必须|需要)"
-    r"|(?:截止日期|最后期限))"
+    r"|(?:截止日期|最后期限)"
+    r"|(?:今天|明天|后天|(?:这|本|下)?(?:周|星期|礼拜)[一二三四五六日天末]|(?:这|本|下)个?[周月]|月底|年底"
+    r"|[\d一二三四五六七八九十]{1,3}[号日点])[^，,。我你他她]{0,4}(?:之前|以前|前)[，,]?(?:得|要|必须|需要|务必)"
+    r"(?=[^，,。]{2}))"
 )
 DECISION = re.compile(
-    LEAD + r"(?:(?:in the end|finally|after .{1,40}),? )?we(?:'ve| have)? (?:all |finally |just |now )?(?:decided"
+    LEAD + r"(?:(?:in the end|finally|after [^,]{1,40}),? )?(?:we|(?:the (?:team|group|board|committee)|all of us"
+    r"|everyone)(?=(?: has| have)? \w+ (?:to|on|against)\b))"
+    r"(?:'ve| have| has)? (?:all |finally |just |now )?(?:decided"
     r"|agreed|settled on|chose|chosen|opted|picked"
     r"|concluded|committed to)\b|"
     + LEAD
     + r"we(?:'re| are| will be|'ll be)? (?:switching|moving|migrating|going|standardi[sz]ing) (?:over )?(?:to"
     r"|on|with)\b (?!the (?:cinema|park|movies|beach|store|shop|gym|doctor))"
+    r"|" + LEAD + r"we(?:'re| are| will be|'ll be)? (?:dropping|deprecating|replacing|adopting|retiring|phasing out)"
+    r" (?!by\b|in\b|off\b|out\b|it\b|that\b|this\b|them\b)\w"
     r"|" + LEAD + r"(?:the )?(?:final )?decision(?: is|:| was made)|" + LEAD + r"let's go with\b",
     re.IGNORECASE,
 )
 DECISION_ZH = re.compile(
     LEAD_ZH + r"(?:(?:最终|最后|经过[^，,]{1,12}|讨论后|会上)[，,]?)?(?:[我咱]们|团队|大家)(?:最终|最后|已经|一致|都"
-    r"|讨论后|今天|昨天|上周)*"
+    r"|(?:讨论|商量|评估|权衡|开会)[了之过]?后|今天|昨天|上周)*"
     r"(?:决定|改用|选定|选择了|敲定|定下来?|同意|统一(?:用|使用|采用)|确定(?:用|使用|采用)?|采用)|"
     + LEAD_ZH
-    + r"(?:最终)?(?:决定|方案|结论)(?:是|：|:)"
+    + r"(?:最终)?(?:决定|方案|结论)(?:是|：|:)|"
+    + LEAD_ZH
+    + r"(?:[^，,。我你他她]{2,12}[，,])?(?:最终|最后)(?:还是)?(?:定下来?|敲定|选定|拍板)(?!了[。！!]?$)"
+    r"|" + LEAD_ZH + r"[我咱]们(?:以后)?不(?:再)?(?:用|使用|采用|支持|维护)[^，,。你他她]{1,15}了(?=[，,。！!]|$)"
 )
 PATH = re.compile(
     r"(?<![\w@:/])(?:\.{0,2}/)?(?:[\w.-]+/)+[\w.-]*\w|\b[\w-]+\.(?:py|js|ts|tsx|jsx|go|rs|java|kt|c|h|cpp|cs|rb"
@@ -328,7 +339,7 @@ PERSONA = re.compile(
     r"|you(?:'re| are)(?: now)? (?:a|an|my) (?!very\b|really\b|so\b|great\b|good\b)"
     r"(?:[\w-]+ ){0,4}(?:assistant|tutor|coach|reviewer|expert|teacher"
     r"|engineer|butler|companion)\b"
-    r"|(?:my name is|i go by|my pronouns are)\b)",
+    r"|(?:my name is|i go by|my pronouns are|my (?:native|first|mother) (?:language|tongue) is)\b)",
     re.IGNORECASE,
 )
 PERSONA_ZH = re.compile(
@@ -337,7 +348,7 @@ PERSONA_ZH = re.compile(
     r"|(?:扮演|充当)"
     r"|你的名字(?:叫|是)|你叫(?!什么|我)"
     r"|你(?:现在|以后)?是(?:一个|一位|一名|我的)[^，。]{0,12}(?:助手|老师|教练|专家|工程师|管家|伙伴)"
-    r"|我的名字[是叫]|我叫(?!你|他|她|了|不))"
+    r"|我的(?:名字[是叫]|母语是)|我叫(?!你|他|她|了|不)|我是(?:做|搞|教|学)(?!不|得)[^，,。你您他她了过梦]{1,12}的(?=[，,。！!]|$))"
 )
 STEP = (
     "run|use|open|click|press|type|call|set|add|install|remove|delete|restart|start|stop|turn|go|select|choose|create"

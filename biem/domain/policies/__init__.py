@@ -6,15 +6,17 @@ from biem.domain.policies.aim import AimPolicy
 from biem.domain.policies.concepts import ConceptPolicy
 from biem.domain.policies.confidence import ConfidenceWeights
 from biem.domain.policies.conflicts import ConflictPolicy
-from biem.domain.policies.context import BuilderPolicy, ContextPolicy, LayerPolicy, SessionPolicy
+from biem.domain.policies.context import ContextPolicy
 from biem.domain.policies.designs import FormulaPolicy, TypedPolicy
 from biem.domain.policies.graph import GraphPolicy
 from biem.domain.policies.jobs import ConsolidationPolicy, FeedbackPolicy, SleepPolicy
+from biem.domain.policies.layers import BuilderPolicy, LayerPolicy
 from biem.domain.policies.life import EnergyPolicy, RetentionPolicy, TierPolicy
 from biem.domain.policies.notes import LibraryPolicy, NotePolicy, NoteRankPolicy, VerdictPolicy
 from biem.domain.policies.orbit import OrbitPolicy
 from biem.domain.policies.ranking import RankPolicy
 from biem.domain.policies.recall import RecallPolicy, RerankPolicy
+from biem.domain.policies.sessions import SessionPolicy
 from biem.domain.policies.writing import EncodePolicy, WritePolicy
 
 

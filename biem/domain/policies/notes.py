@@ -86,10 +86,12 @@ class NoteRankPolicy:
     """Cosines of a pool that lie within this range differ by chance: they are not spread over [0, 1]."""
     covered: float = 0.2
     """Added, by the share of the query's terms that a chunk has."""
-    together: float = 0.3
+    together: float = 0.2
     """Added for a chunk whose note has other chunks that were found by words, too."""
+    near_note: float = 0.2
+    """Added for a chunk whose note has other chunks of near content, too."""
     named: float = 0.2
-    """Added, by the share of the tags named in the query that a chunk has."""
+    """Added, by the share of the tags named in the query that a chunk has, each by the weight of its source."""
     when: float = 0.5
     """Added for a chunk whose note is of a time that the query names."""
     guided: float = 0.2
@@ -121,7 +123,17 @@ class NoteRankPolicy:
     def as_designed(self) -> "NoteRankPolicy":
         """The ranking of the design alone: .3 · words + .4 · content + .3 · tags, and nothing added."""
         return replace(
-            self, alpha=0.3, beta=0.4, gamma=0.3, noise=0.0, covered=0.0, together=0.0, named=0.0, when=0.0, guided=0.0
+            self,
+            alpha=0.3,
+            beta=0.4,
+            gamma=0.3,
+            noise=0.0,
+            covered=0.0,
+            together=0.0,
+            near_note=0.0,
+            named=0.0,
+            when=0.0,
+            guided=0.0,
         )
 
 

@@ -44,10 +44,14 @@ class EncodePolicy:
 
     batch: int = 64
     """Rows per claim and texts per embedder call."""
+    most_batches: int = 4
+    """Maximum batches claimed in one round when most texts need no embedding."""
     lease_s: float = 60.0
     """A claim not completed by then may be claimed again. Slowest batch seen: 64 long texts, 15 s."""
     max_attempts: int = 5
     """Then the row goes to the dead letter with its reason."""
+    suspect_claims: int = 3
+    """Outages after which a row is suspected of causing them and is tried alone; two in a row are not unusual."""
     backoff_s: float = 1.0
     """First pause after a server refused; doubles up to `backoff_max_s`."""
     backoff_max_s: float = 30.0

@@ -106,8 +106,10 @@ _INTERROGATIVE = late(
 )
 _REQUEST = late(
     r"\W*+(?:(?:please|now|then|ok|okay|hey|and|also)\b\W*+)*+"
-    r"(?:(?:tell|show|give|send|write|draft|find|search|look up|explain|describe|summari[sz]e|translate|list|suggest"
-    r"|recommend|help|compare|calculate|convert|generate|create|book|order|remind|play|open)\b(?!-)"
+    r"(?:(?:(?:tell|give|send|write|find|look up|explain|describe|summari[sz]e|translate|suggest|recommend|compare"
+    r"|calculate|convert|generate|create|remind)\b"
+    r"|(?:show|draft|search|list|help|book|order|play|open)\s+(?:(?:me|us|him|her|them|it|my|our|the|an?|some|any|all"
+    r"|this|that|these|those|for|up|through|with|to|another|more|\d+|one|two|three|four)\b|[\w'-]+\s*[.!]?$))(?!-)"
     r"(?!\s+(?:(?!(?:me|us|him|her|them|it|that|this|what|who|where|when|which|why|how)\b)\w+\s+){0,4}"
     r"(?:is|was|are|were|has)\b)"
     r"|let's\b(?! say\b))"
@@ -118,12 +120,18 @@ _REQUEST = late(
 _TOLD_BESIDE = late(
     r"(?:[,:;–—]|\s-|\b(?:that|because|since|as|but|and|note|down))\s+"
     r"(?:i|i'm|i've|i'd|we|we're|we've|my|our|there's)\s"
-    r"|[，,：]\s*我|^\W*+我(?!.{0,3}[问请])[^，,？?吗呢]{3,}[，,]|记(?:一下|住|下|得)?我",
+    r"|[，,：]\s*我|^\W*+我(?!.{0,3}[问请])[^，,？?吗呢]{3,}[，,]|记(?:一下|住|下|得)?我|(?:[说提讲]过|告诉过[你您])我.{5}|[跟和].{1,6}说我(?!.{0,6}[吗什谁哪])",
     re.IGNORECASE,
 )
 """A request or question that also tells something of the speaker: "remind me later, I'm at the vet's"."""
+_RESTRICTS = late(
+    r"\b(?:nothing|never|no (?!one\b)[a-z]+|without)\b|(?:不要|别|不能|不放|不加)(?=[^了吗，。])",
+    re.IGNORECASE,
+)
+"""A request that tells what the speaker does not want: "order me nothing with shellfish"."""
 _HABIT = late(
-    r"\b(?:every|usually|for a living|since|twice a|once a|on (?:mon|tues|wednes|thurs|fri|satur|sun)days"
+    r"\b(?:every|most (?:morning|evening|night|day|weekend)s|usually|for a living|since|twice a|once a"
+    r"|on (?:mon|tues|wednes|thurs|fri|satur|sun)days"
     r"|for (?:years|fun)|in (?:a|an|the) (?:band|brass band|choir|team|club|orchestra))\b",
     re.IGNORECASE,
 )
@@ -157,7 +165,7 @@ def _asserts(sentence: str) -> bool:
         return True
     if _ASKS.search(sentence) or _INTERROGATIVE.match(sentence):
         return False
-    if _REQUEST.match(sentence) and _HABIT.search(sentence) is None:
+    if _REQUEST.match(sentence) and not (_HABIT.search(sentence) or _RESTRICTS.search(sentence)):
         return False
     return not is_courtesy(sentence)
 

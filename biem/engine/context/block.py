@@ -18,6 +18,7 @@ from biem.domain.policies.context import ContextPolicy
 from biem.domain.prompt.lines import REASON_CHARS, harmless, item
 from biem.domain.speech.excerpt import excerpt
 from biem.domain.text import estimate_tokens
+from biem.ports.layers.sessions import TokenCounter
 
 HEADING = "## Relevant Memories"
 Omission = Literal["unsure", "weaker", "asks", "repeats", "budget", "places", "untrusted"]
@@ -49,10 +50,15 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class BlockReader:
-    """Parts of the question needed to show memories: its index terms, and a function for those of a text."""
+    """What is needed to show memories: the index terms of the question, a function for those of a text, a counter."""
 
     asked: Collection[str] = ()
     terms_of: Callable[[str], Iterable[str]] = str.split
+    count: TokenCounter = estimate_tokens
+
+    def cost(self, lines: Iterable[str]) -> int:
+        """Tokens of some lines, each with its line break."""
+        return sum(self.count(f"{line}\n") for line in lines)
 
 
 def render(
@@ -69,7 +75,7 @@ def render(
     Stays within the budget and omits repetitions: hits that share `policy.repeat_from` of their terms with a better
     one, or with a memory that stands `before` the block.
     """
-    left = budget_tokens - estimate_tokens(f"{HEADING}\n\n")
+    left = budget_tokens - reader.count(f"{HEADING}\n\n")
     picked: list[tuple[Hit, list[str]]] = []
     told = islice(before, _MOST_BEFORE) if hits else ()
     seen = [frozenset(reader.terms_of(_shown(node, node.text, policy))) for node in told]
@@ -82,7 +88,7 @@ def render(
         shown = _shown(hit.node, said if hit.answers is None else f"{hit.answers.text} {said}", policy)
         words = frozenset(reader.terms_of(shown)) or frozenset([shown])
         lines = item(hit, said, policy)
-        cost = _cost([f"{len(hits)}. {lines[0]}", *lines[1:]])
+        cost = reader.cost([f"{len(hits)}. {lines[0]}", *lines[1:]])
         if any(repeats(words, other, policy.repeat_from) for other in seen):
             omitted[hit.node.id] = "repeats"
             continue
@@ -108,20 +114,16 @@ def _shown(node: Node, said: str, policy: ContextPolicy) -> str:
     return harmless(f"{said} {node.reason}", policy.item_chars + REASON_CHARS)
 
 
-def listed(heading: str, items: Iterable[str], budget_tokens: int) -> str:
+def listed(heading: str, items: Iterable[str], budget_tokens: int, reader: BlockReader = BlockReader()) -> str:
     """A section with one line per item, for items that fit into the budget; empty if none does."""
-    left = budget_tokens - _cost([heading, ""])
+    left = budget_tokens - reader.cost([heading, ""])
     shown: list[str] = []
     for one in items:
         line = f"- {one}"
-        if _cost([line]) <= left:
+        if (cost := reader.cost([line])) <= left:
             shown.append(line)
-            left -= _cost([line])
+            left -= cost
     return "\n".join([heading, "", *shown]) if shown else ""
-
-
-def _cost(lines: Iterable[str]) -> int:
-    return sum(estimate_tokens(f"{line}\n") for line in lines)
 
 
 def repeats(words: frozenset[str], other: frozenset[str], repeat_from: float) -> bool:

@@ -13,13 +13,17 @@ from biem.domain.notes.library import NoteHit
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.prompt.lines import harmless_line
 from biem.domain.speech.excerpt import excerpt
-from biem.domain.text import estimate_tokens
 from biem.engine.context.block import BlockReader
 
 HEADING = "## Notes"
 _QUOTE = "  > "
 _MOST_LINES = 40
 _CITATION_CHARS = 240
+
+
+def near_best(hits: Sequence[NoteHit], policy: ContextPolicy) -> list[NoteHit]:
+    """The hits, best first, without those far below the best: they hardly ever answer."""
+    return [hit for hit in hits if hit.score >= policy.notes_drop * hits[0].score]
 
 
 def noted(
@@ -29,13 +33,13 @@ def noted(
 
     Neighbouring hits of one note share a bracket.
     """
-    left = budget_tokens - estimate_tokens(f"{HEADING}\n\n\n")
+    left = budget_tokens - reader.count(f"{HEADING}\n\n\n")
     shown: list[NoteHit] = []
     lines: list[str] = []
     for hit in hits:
         joins = bool(shown) and shown[-1].note.id == hit.note.id and hit.chunk.place == shown[-1].chunk.place + 1
         item = ([_QUOTE.rstrip()] if joins else [f"- [{_bracket(hit)}]"]) + _quoted(hit, policy, reader)
-        cost = estimate_tokens("\n".join(item) + "\n")
+        cost = reader.count("\n".join(item) + "\n")
         if cost > left:
             continue
         left -= cost

@@ -4,6 +4,7 @@
     mode → newest texts → notes (within their share, and what the others leave) → untrusted memories
     (`biem.engine.context.unverified_section`)
 
+Notes that are more likely to answer than the memories stand above these, below the core.
 The rest of a section's budget goes to the next one; items are never cut to fit, and no memory is shown twice. An
 unavailable section is skipped and reported.
 """
@@ -21,7 +22,7 @@ from biem.domain.scope import Scope
 from biem.domain.text import estimate_tokens
 from biem.domain.trust import UNTRUSTED
 from biem.engine.context.block import BlockReader, Context, Omission, listed, render
-from biem.engine.context.notes_section import noted
+from biem.engine.context.notes_section import near_best, noted
 from biem.engine.context.picking import Picker
 from biem.engine.context.unverified_section import unverified
 from biem.engine.context.worth import only_asks
@@ -29,6 +30,7 @@ from biem.engine.query.request import admits
 from biem.errors import BiemError, InvalidInput
 from biem.ports import EVERYTHING, Analyzer, Filter, HotStore, Records
 from biem.ports.contradiction import ContradictionRules
+from biem.ports.layers.sessions import TokenCounter
 from biem.ports.readers import CoreReader
 from biem.telemetry import Telemetry
 
@@ -55,6 +57,7 @@ class ContextBuilder:
         rules: ContradictionRules,
         policy: ContextPolicy,
         telemetry: Telemetry,
+        count: TokenCounter = estimate_tokens,
     ) -> None:
         self._core = core
         self._records = records
@@ -63,6 +66,8 @@ class ContextBuilder:
         self._picker = Picker(rules, analyzer, policy)
         self._policy = policy
         self._telemetry = telemetry
+        self._count = count
+        self._plain = BlockReader(count=count)
 
     def brief(
         self,
@@ -87,16 +92,17 @@ class ContextBuilder:
         if isinstance(budget_tokens, bool) or not isinstance(budget_tokens, int):
             raise InvalidInput(f"budget_tokens must be a whole number of tokens, not {budget_tokens!r}")
         policy, degraded = self._policy, list(hits.degraded)
-        reader = BlockReader(set(self._analyzer.lexemes(query[:_READ])), self._analyzer.lexemes)
+        reader = BlockReader(set(self._analyzer.lexemes(query[:_READ])), self._analyzer.lexemes, self._count)
 
         def is_news(node: Node) -> bool:
             return node.trust != UNTRUSTED and admits(where, node) and not known.has(node)
 
         with self._telemetry.span("biem.context") as span:
             always, shown = self._always(scope, min(budget_tokens, policy.core_tokens), where.as_of, is_news)
-            sections, left = [always], budget_tokens - _cost(always)
-            section, notes = noted(hits.notes, policy, reader, int(left * policy.notes_share))
-            left -= _cost(section)
+            sections, left = [always], budget_tokens - self._cost(always)
+            answers = near_best(hits.notes, policy)
+            section, notes = noted(answers, policy, reader, int(left * policy.notes_share))
+            left -= self._cost(section)
             told_first = {hit.node.id for hit in shown}
             share = min(policy.slot_tokens, left // 2) if policy.slots else 0
             found = [hit for hit in hits if hit.node.id not in told_first and hit.node.trust != UNTRUSTED]
@@ -104,34 +110,34 @@ class ContextBuilder:
             first = [*(hit.node for hit in shown), *before]
             block = render(worth, policy, left - share, (), reader, top_k, first)
             sections.append(block.text)
-            left -= _cost(block.text)
+            left -= self._cost(block.text)
             shown += block.hits
             if share > 0:
                 told_now = {hit.node.id for hit in shown}
                 kept, useful = self._useful(scope, told_now, share - 1, where.as_of, is_news)
                 sections.append(kept)
-                left -= _cost(kept)
+                left -= self._cost(kept)
                 shown += useful
-            originals = listed(ORIGINALS, _originals(block.hits, policy), left)
+            originals = listed(ORIGINALS, _originals(block.hits, policy), left, reader)
             sections.append(originals)
-            left -= _cost(originals)
+            left -= self._cost(originals)
             if policy.recent:
                 ids = {hit.node.id for hit in shown}
                 sections.append(self._newest(scope, ids, left, degraded, where.as_of, is_news))
-                left -= _cost(sections[-1])
-            if section and len(notes) < len(hits.notes):  # what memories leave goes to notes
-                left += _cost(section)
-                section, notes = noted(hits.notes, policy, reader, left)
-                left -= _cost(section)
-            sections.append(section)
+                left -= self._cost(sections[-1])
+            if section and len(notes) < len(answers):  # what memories leave goes to notes
+                left += self._cost(section)
+                section, notes = noted(answers, policy, reader, left)
+                left -= self._cost(section)
+            sections.insert(1 if _notes_are_surer(hits) else len(sections), section)
             doubtful = self._doubtful(hits, query[:_READ], top_k)
             last, untrusted = unverified(doubtful, shown, query, policy, reader, budget_tokens, left)
             sections.append(last)
             shown += untrusted
             text = "\n\n".join(section for section in sections if section)
-            span.add(items=len(shown), notes=len(notes), tokens=estimate_tokens(text))
+            span.add(items=len(shown), notes=len(notes), tokens=self._count(text))
         degraded += [server for server in hits.notes.degraded if server not in degraded]
-        left_out = block.left_out + len(hits.notes) - len(notes)
+        left_out = block.left_out + len(answers) - len(notes)
         omitted = {**_passed_over(hits, worth, top_k), **block.omitted}
         for hit in shown:
             omitted.pop(hit.node.id, None)
@@ -152,7 +158,7 @@ class ContextBuilder:
         if budget_tokens <= 0 or not self._policy.core_most:
             return "", []
         nodes = [node for node in self._core.core(scope.readable, self._policy.core_most, as_of=as_of) if is_news(node)]
-        section, shown = _section(CORE, self._lines(nodes[::-1]), budget_tokens)
+        section, shown = self._section(CORE, self._lines(nodes[::-1]), budget_tokens)
         return section, [Hit(node, 1.0, {"layer": node.layer, "energy": node.energy}) for node in shown]
 
     def _useful(
@@ -168,7 +174,7 @@ class ContextBuilder:
         if as_of is not None:
             nodes = self._live(scope, [node.id for node in nodes], as_of)
         lines = self._lines(node for node in nodes[::-1] if node.id not in shown and is_news(node))
-        section, kept = _section(USEFUL, lines, budget_tokens)
+        section, kept = self._section(USEFUL, lines, budget_tokens)
         return section, [Hit(node, 1.0, {"slot": node.kind, "energy": node.energy}) for node in kept]
 
     def _newest(
@@ -190,7 +196,7 @@ class ContextBuilder:
             return ""
         ids = [entry.id for entry in reversed(entries) if entry.id not in shown]
         nodes = [node for node in self._live(scope, ids, as_of) if is_news(node)]
-        return listed(RECENT, self._lines(nodes), budget_tokens)
+        return listed(RECENT, self._lines(nodes), budget_tokens, self._plain)
 
     def _live(self, scope: Scope, ids: Sequence[str], as_of: datetime | None) -> list[Node]:
         """The live state of these, or with `as_of` what stood then, in this order."""
@@ -200,6 +206,21 @@ class ContextBuilder:
 
     def _lines(self, nodes: Iterable[Node]) -> dict[str, Node]:
         return {told(node, node.text, self._policy): node for node in nodes}
+
+    def _section(self, heading: str, said: dict[str, Node], budget_tokens: int) -> tuple[str, list[Node]]:
+        """A section of those lines that fit, last first, and the memories that it shows."""
+        section = listed(heading, reversed(said), budget_tokens, self._plain)
+        lines = set(section.splitlines())
+        return section, [said[line] for line in reversed(said) if f"- {line}" in lines]
+
+    def _cost(self, section: str) -> int:
+        """Tokens of a section with the blank line before the next."""
+        return self._count(f"{section}\n\n") if section else 0
+
+
+def _notes_are_surer(hits: Hits) -> bool:
+    """Whether the notes more likely answer than the memories, where the confidence of these was measured."""
+    return bool(hits.grounds) and hits.notes.confidence > hits.confidence
 
 
 def _passed_over(hits: Sequence[Hit], picked: Sequence[Hit], most: int | None) -> dict[str, Omission]:
@@ -215,18 +236,6 @@ def _passed_over(hits: Sequence[Hit], picked: Sequence[Hit], most: int | None) -
         return "asks" if only_asks(node) else "places" if full else "weaker"
 
     return {hit.node.id: why(hit.node) for hit in hits if hit.node.id not in chosen}
-
-
-def _section(heading: str, said: dict[str, Node], budget_tokens: int) -> tuple[str, list[Node]]:
-    """A section of those lines that fit, last first, and the memories that it shows."""
-    section = listed(heading, reversed(said), budget_tokens)
-    lines = set(section.splitlines())
-    return section, [said[line] for line in reversed(said) if f"- {line}" in lines]
-
-
-def _cost(section: str) -> int:
-    """Tokens of a section with the blank line before the next."""
-    return estimate_tokens(f"{section}\n\n") if section else 0
 
 
 def _originals(hits: Sequence[Hit], policy: ContextPolicy) -> list[str]:

@@ -10,7 +10,7 @@ from biem.domain.node import Hit
 from biem.domain.policies.context import UNVERIFIED_SHARE, ContextPolicy
 from biem.domain.prompt.lines import harmless, item
 from biem.domain.speech.excerpt import excerpt
-from biem.domain.text import estimate_tokens, late
+from biem.domain.text import late
 from biem.engine.context.block import BlockReader, repeats
 
 _CHINESE = late("[\u4e00-\u9fff]")
@@ -34,14 +34,14 @@ def unverified(
         return "", ()
     chinese = _CHINESE.search(question) is not None
     lines = [_HEADINGS[chinese]]
-    room = min(left, int(UNVERIFIED_SHARE * budget_tokens)) - estimate_tokens(f"{lines[0]}\n\n")
+    room = min(left, int(UNVERIFIED_SHARE * budget_tokens)) - reader.count(f"{lines[0]}\n\n")
     words_of = _words(policy, reader)
     seen, shown = [words_of(hit) for hit in told], []
     for hit in hits:
         words = words_of(hit)
         said = excerpt(hit.node.text, policy.item_chars, reader.asked, reader.terms_of)
         line = "\n".join(item(hit, said, policy, chinese=chinese))
-        cost = estimate_tokens(f"{len(hits)}. {line}\n")
+        cost = reader.count(f"{len(hits)}. {line}\n")
         if cost > room or any(repeats(words, other, policy.repeat_from) for other in seen):
             continue
         room -= cost

@@ -24,10 +24,6 @@ from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.encode")
 
-_MOST_BATCHES = 4
-"""Maximum batches claimed in one round when most texts need no embedding."""
-_SUSPECT_CLAIMS = 3
-"""Outages after which a row is suspected of causing them; two in a row are not unusual."""
 _LEFT = "the program ended while it was being encoded"
 _PROBE = "Is anybody there?"
 
@@ -118,7 +114,7 @@ class EncodeWorker:
             except InvalidInput as error:
                 self._fail(encodes, error)
             except BiemError as error:  # an outage or a wrong setting: not caused by a row
-                suspects = [job for job in encodes if job.claims >= _SUSPECT_CLAIMS]
+                suspects = [job for job in encodes if job.claims >= self._policy.suspect_claims]
                 if not suspects or not self._serves(error):
                     self._records.release([*encodes, *chores], self._policy.backoff_s, str(error), refund=True)
                     raise
@@ -138,7 +134,7 @@ class EncodeWorker:
         policy = self._policy
         jobs = self._records.claim(policy.batch, policy.lease_s, retried=retried)
         claimed = len(jobs)
-        while not retried and claimed and len(jobs) < _MOST_BATCHES * policy.batch:
+        while not retried and claimed and len(jobs) < policy.most_batches * policy.batch:
             room = policy.batch - len(self._unknown(jobs))
             if room <= 0:
                 break

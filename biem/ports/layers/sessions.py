@@ -1,8 +1,9 @@
 """Sessions in PostgreSQL: conversations word for word."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from os import PathLike
 from typing import Any, Protocol
 
 from biem.domain.node import Node
@@ -182,3 +183,7 @@ class TokenCounter(Protocol):
 
     def __call__(self, text: str) -> int:
         """The number of tokens, 0 for an empty text."""
+
+
+Tokens = Callable[[str], int] | str | PathLike[str]
+"""A counter, or the path of the `tokenizer.json` of a model."""

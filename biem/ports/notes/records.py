@@ -55,7 +55,9 @@ class ChunkDraft:
     tag_counts: tuple[int, ...]
     """How many of the tags each source has."""
     kept: bool = False
-    """A chunk of this key is stored: only its place is new, and nothing else of the draft is filled in."""
+    """A chunk of this key is stored: only its place and lines are filled in …"""
+    moved: bool = False
+    """… and they are new."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -295,7 +295,7 @@ def test_a_process_that_ends_soon_does_not_take_its_model_apart() -> None:
     model = models.take("key", object)
     models.give_back("key")
 
-    # Then the model is still there, for whoever comes nevertheless
+    # Then the model is still there, for anyone who comes nevertheless
     assert models.take("key", object) is model
 
 

@@ -211,7 +211,7 @@ def test_one_failed_call_of_many_fails_them_all(server: EmbeddingServer, connect
         encoder.encode([f"text {number}" for number in range(200)], "passage")
 
 
-# Somebody waits for a reply
+# A user waits for a reply
 
 
 @pytest.mark.req("G65", partly="the query path never waits for a failing embedder")

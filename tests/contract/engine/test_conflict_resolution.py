@@ -38,13 +38,13 @@ NEXT_DAY = START + timedelta(days=1)
 
 
 class Silent:
-    """Nobody hears what is written: the port `JobQueue`, and the feed of HotKV."""
+    """No one hears what is written: the port `JobQueue`, and the feed of HotKV."""
 
     def push(self, *_: object) -> None:
         """Drop it."""
 
     def wake(self) -> None:
-        """Nobody to wake."""
+        """No one to wake."""
 
 
 class Merging:
@@ -192,7 +192,7 @@ class TestMerge:
         assert len(everything(admin, world.scope)[0]) == 4
 
     def test_who_is_overtaken_by_the_same_decision_has_its_outcome(self, world: World, admin: Admin) -> None:
-        # Given somebody who merges the two while another one's model is still writing
+        # Given a user who merges the two while another one's model is still writing
         conflict = world.conflict()
         faster: list[Conflict] = []
 
@@ -201,12 +201,12 @@ class TestMerge:
                 faster.append(world.resolver().resolve(scope, conflict.id, "merge"))
                 return super().merge(scope, texts)
 
-        # When that one goes on / Then there is one merge, and both are told of it
+        # When that one goes on / Then there is one merge, and both are notified of it
         assert world.resolver(model=Slow()).resolve(world.scope, conflict.id, "merge") == faster[0]
         assert len(everything(admin, world.scope)[0]) == 3
 
     def test_a_memory_erased_while_it_is_merged_leaves_no_merged_text(self, world: World, admin: Admin) -> None:
-        # Given a merge whose memory is written when somebody erases one of the two
+        # Given a merge whose memory is written when a user erases one of the two
         conflict = world.conflict()
 
         class Slow:
@@ -285,7 +285,7 @@ class TestMerge:
         # When a model merges it
         merged = world.resolver(model=model).resolve(world.scope, conflict.id, "merge")
 
-        # Then it was told who said what, and its words are kept as a fact that nobody said
+        # Then it was given who said what, and its words are kept as a fact that no one said
         node = world.records.get(world.scope, merged.merged_id or "")
         assert node is not None
         assert node.text == "merged 1: Ann: I cook and Bob: I do"
@@ -354,14 +354,14 @@ class TestMerge:
         # Given a conflict
         conflict = world.conflict()
 
-        # When six merge it at the same time, each with a model of its own
+        # When six merge it at the same time, each with its own model
         def merge(_: int) -> str | None:
             return world.resolver(model=Merging()).resolve(world.scope, conflict.id, "merge").merged_id
 
         with ThreadPoolExecutor(3) as threads:
             made = set(threads.map(merge, range(6)))
 
-        # Then all are told of the same memory, and there is no other
+        # Then all are notified of the same memory, and there is no other
         assert len(made) == 1
         assert len(everything(admin, world.scope)[0]) == 3
 
@@ -397,7 +397,7 @@ class TestMerge:
         assert world.resolver().resolve(world.scope, conflict.id, "keep_new").resolution == "keep_new"
 
     def test_taking_back_a_merge_takes_back_what_the_merged_memory_did(self, world: World, admin: Admin) -> None:
-        # Given a merged memory that superseded one of its own sources and a third memory
+        # Given a merged memory that superseded one of its sources and a third memory
         conflict = world.conflict()
         resolver = world.resolver()
         merged = resolver.resolve(world.scope, conflict.id, "merge").merged_id or ""
@@ -441,7 +441,7 @@ class TestMerge:
         world.conflicts.undo(world.scope, conflict.id, START, Plan("restore", merged_id=merged))
         assert world.linked(conflict.older_id) == set()
 
-        # When somebody decides it anew
+        # When a user decides it again
         decided = world.resolver().resolve(world.scope, conflict.id, "keep_old")
 
         # Then the links are back and the decision holds
@@ -514,7 +514,7 @@ class TestDeciding:
         assert (decided.resolution, decided.decided_by) == ("keep_new", "judge")
         assert validity(admin, conflict.older_id) == [(NEXT_DAY, conflict.newer_id)]
 
-        # And whoever takes that back is not overruled by the model
+        # And anyone who takes that back is not overruled by the model
         world.resolver().undo(world.scope, conflict.id)
         admin.execute("UPDATE conflicts SET due_at = clock_timestamp() WHERE due_at IS NOT NULL")
         assert world.resolver(model=Merging()).work(10) == 0

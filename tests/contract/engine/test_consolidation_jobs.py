@@ -533,7 +533,7 @@ def test_equivalent_memories_become_one_with_either_job_first(
     # When the night comes in one order or in the other
     for job in jobs if first == "dedupe" else reversed(jobs):
         job(scope)
-    # Then the richest stands for all, no new text was made, and nobody was asked for one
+    # Then the richest stands for all, no new text was made, and no model was asked for one
     assert night.statuses([*others, rich]) == ["archived", "archived", "active"]
     assert {night.node(key).superseded_by for key in others} == {rich}
     assert in_scope(admin, "memories", scope) == 3
@@ -683,7 +683,7 @@ def test_two_owners_of_the_same_texts_have_a_fact_each(
         [fact] = night.store.facts(night.scope, 10)
         assert fact.source_node_ids == tuple(sorted(ids))
         facts.append(fact)
-    # Then each has a fact of its own
+    # Then each has its own fact
     assert facts[0].id != facts[1].id
 
 
@@ -720,7 +720,7 @@ def test_a_thousand_recalls_in_a_minute_prove_nothing(night: Night) -> None:
     for _ in range(1000):
         night.clock.advance(seconds=0.059)
         night.records.touch(night.scope, [key], night.clock.now())
-    # Then one boost is all it got, and nobody called it useful
+    # Then one boost is all it got, and no one called it useful
     looped = night.node(key)
     assert looped.access_count == 1000
     assert looped.useful_count == 0
@@ -794,7 +794,7 @@ def test_killed_before_any_statement_the_next_run_ends_as_if_nothing_had_happene
     mortal: Mortal, pool: Database, scope: Scope, admin: Admin, job: str
 ) -> None:
     prepare, run = JOBS[job]
-    # Given how the job ends when nobody dies
+    # Given how the job ends when no process dies
     admin.execute("DELETE FROM outbox")
     calm = Night(pool, Scope("contract", f"{scope.user} calm"))
     prepare(calm)

@@ -108,7 +108,7 @@ def test_a_decision_for_what_a_night_has_replaced_is_refused(night: Night) -> No
     [conflict] = store.record(night.scope, [duplicate(older, newer)], START)
     night.consolidator.dedupe(night.scope)
 
-    # When somebody decides for the newer / Then it is refused: each would be superseded by the other, and none hold
+    # When a user decides for the newer / Then it is refused: each would be superseded by the other, and none hold
     with pytest.raises(AlreadyDecided, match=older):
         store.resolve(night.scope, conflict.id, "keep_new", "user", START)
     assert state(night, older, newer) == [("active", None), ("archived", older)]
@@ -142,7 +142,7 @@ def test_what_was_restored_from_a_merge_is_not_merged_with_the_same_again(night:
     night.encode()
     before = state(night, one, two)
 
-    # When the next night looks at them / Then somebody wanted it back, and it stays
+    # When the next night looks at them / Then a user wanted it back, and it stays
     assert night.consolidator.merge(night.scope)["archived"] == 0
     assert state(night, one, two) == before
 
@@ -153,7 +153,7 @@ def test_what_was_restored_before_a_dead_process_moved_its_links_keeps_them(nigh
     night.links.connect(night.scope, [NewLink(gone, friend, "causal")], START)
     assert night.store.absorb(night.scope, kept, [gone], START)
 
-    # When it is restored, and the next night makes good what was left
+    # When it is restored, and the next night makes good the rest
     PostgresLife(night.database, clock=night.clock, decay_per_hour=0.1).restore(night.scope, gone, START)
     night.encode()
     assert night.integrity.mend(night.scope)["relinked"] == 0
@@ -214,7 +214,7 @@ def test_what_is_praised_while_room_is_made_is_left_alone_and_not_waited_for(
         assert life.make_room(night.scope, START + 30 * DAY, 10) == []
         admin.execute("COMMIT")
 
-        # Then the next time somebody else goes
+        # Then the next time another process goes
         assert life.make_room(night.scope, START + 30 * DAY, 10) == [second]
     assert night.node(weak).status == "active"
 
@@ -237,7 +237,7 @@ def test_two_decisions_at_once_that_would_close_a_circle_of_four_are_made_one_af
         query = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
         return admin.execute(query).fetchone() != (0,)
 
-    # When somebody decides for c while somebody else decides for a: each alone would be no circle
+    # When a user decides for c while another process decides for a: each alone would be no circle
     with ThreadPoolExecutor(1) as thread:
 
         def decide() -> None:
@@ -265,7 +265,7 @@ def test_a_decision_that_counts_only_when_another_is_taken_back_closes_no_circle
         store.resolve(night.scope, pair.id, "keep_new", "user", START)
     assert standing(night, old) == second
 
-    # When somebody decides that the fourth never held, for the oldest
+    # When a user decides that the fourth never held, for the oldest
     with pytest.raises(AlreadyDecided):
         store.resolve(night.scope, last.id, "keep_old", "user", START)
 
@@ -276,7 +276,7 @@ def test_a_decision_that_counts_only_when_another_is_taken_back_closes_no_circle
 
 @pytest.mark.req("X17", partly="a rule and decisions")
 def test_a_rule_closes_no_circle_with_decisions_and_asks_instead(night: Night) -> None:
-    # Given the second stands behind the third, of which somebody decided that it never held: the first does
+    # Given the second stands behind the third, of which a user decided that it never held: the first does
     first, second, third = days(night, "Ann is in Rome", "Ann is in Oslo", "Ann is in Bonn")
     store = conflicts(night)
     pair = open_pair(night, first, third)
@@ -298,7 +298,7 @@ def test_a_memory_declared_never_valid_during_the_check_is_no_finding(night: Nig
     first, second, third = days(night, "Ann is in Rome", "Ann is in Oslo", "Ann is in Bonn")
     found = [duplicate(second, third, acts=acts)]
 
-    # When somebody decides, before they record it, that the second never held
+    # When a user decides, before they record it, that the second never held
     store = conflicts(night)
     store.resolve(night.scope, open_pair(night, first, second).id, "keep_old", "user", START)
 

@@ -79,7 +79,7 @@ class World:
         )
 
     def praise(self, scope: Scope, marks: dict[str, float]) -> None:
-        """Feedback of a turn of its own, as the engine gives it."""
+        """Feedback of a separate turn, as the engine gives it."""
         self.tiers.follow(self.feedbacks.take(scope, new_id(), marks, self.clock.now()) or ())
 
     def remember(self, scope: Scope, text: str, *, energy: float | None = None, **details: Any) -> str:
@@ -147,7 +147,7 @@ class TestFlow:
         assert world.tiers.sweep() == Swept(0, 0, 1)
         assert world.l1(scope) == {memory_id}
 
-        # When nobody uses it for an hour / Then it leaves, keeps its vector, and is looked for in L2
+        # When no one uses it for an hour / Then it leaves, keeps its vector, and is looked for in L2
         world.clock.advance(minutes=31)
         assert world.tiers.sweep().left == 1
         assert world.l1(scope) == set()
@@ -334,7 +334,7 @@ class TestRepair:
             ends.append([(node.tier, node.energy) for node in nodes])
             world.close()
 
-        # Then tiers and energies are the same: what is left of each after seven hours at a tenth an hour
+        # Then tiers and energies are the same: the rest of each after seven hours at a tenth an hour
         assert all(end == ends[0] for end in ends)
         assert [energy for _, energy in ends[0]] == pytest.approx([number / 10 * exp(-0.7) for number in range(11)])
 

@@ -65,7 +65,7 @@ def test_a_wake_up_starts_a_round_at_once() -> None:
 
 @pytest.mark.req("D10", partly="a lost wake-up costs latency only")
 def test_rows_without_a_wake_up_are_found_by_polling() -> None:
-    # Given a queue that polls often / When nobody wakes it / Then it looks all the same
+    # Given a queue that polls often / When no one wakes it / Then it looks all the same
     work = Rounds()
     with running(work, poll_s=0.01):
         eventually(lambda: work.rounds >= 5)
@@ -127,7 +127,7 @@ def test_a_wake_up_during_a_round_is_not_lost() -> None:
     queue.start(work)
     assert entered.wait(60.0)
 
-    # When somebody writes meanwhile
+    # When a user writes meanwhile
     queue.wake()
     leave.set()
 
@@ -360,7 +360,7 @@ def test_nothing_keeps_a_queue_that_was_stopped() -> None:
     with running(Rounds()) as queue:
         gone = weakref.ref(queue)
 
-    # When nobody uses it any more / Then its memory is free, though the program goes on
+    # When no one uses it any more / Then its memory is free, though the program goes on
     del queue
     gc.collect()
     assert gone() is None

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pymilvus import DataType, MilvusClient
 
 from biem.adapters import embedded
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.milvus.collection import Dialect, collection_name, create, server_version
 from biem.adapters.milvus.index import MilvusIndex
+from biem.adapters.milvus.light_import import DataType, MilvusClient
 from biem.bootstrap import Servers
 from biem.domain.node import new_id
 from biem.domain.scope import Scope
@@ -187,7 +187,7 @@ class TestCollection:
     def test_a_foreign_collection_of_the_same_name_is_refused_and_stays(
         self, build: Build, client: MilvusClient
     ) -> None:
-        # Given somebody's collection under our name
+        # Given another user's collection under our name
         index = build()
         client.create_collection(index.collection, dimension=3)
 
@@ -386,7 +386,7 @@ class TestRows:
     def test_a_foreign_collection_that_begins_like_ours_disturbs_no_purge(
         self, build: Build, client: MilvusClient, prefix: str, scope: Scope
     ) -> None:
-        # Given somebody's collection with numbers as ids, whose name begins with our first part
+        # Given another user's collection with numbers as ids, whose name begins with our first part
         client.create_collection(f"{prefix}_backup", dimension=3)
         index = build()
         index.open()

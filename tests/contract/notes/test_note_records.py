@@ -108,10 +108,20 @@ def test_chunks_of_the_same_key_stay_and_others_go(notes: PostgresNotes, library
 def test_a_chunk_that_is_kept_needs_only_its_place(notes: PostgresNotes, library: Library, scope: Scope) -> None:
     notes.put(library, draft("a.md", chunk("one", tags=("lamp",)), chunk("two", 1), tags=("folder",)))
     stored = notes.stored_chunks(library, "a.md")
-    assert stored == StoredChunks(frozenset({sha256("one"), sha256("two")}), ("folder",), (1, 0, 0, 0, 0))
+    places = {sha256("one"): (0, 1, 1), sha256("two"): (1, 2, 2)}
+    assert stored == StoredChunks(places, ("folder",), (1, 0, 0, 0, 0))
     assert notes.stored_chunks(library, "b.md") is None
     kept = replace(
-        chunk("one", 1), kept=True, body="", body_sha=b"", lexemes="", chain=(), levels=(), tags=(), tag_counts=()
+        chunk("one", 1),
+        kept=True,
+        moved=True,
+        body="",
+        body_sha=b"",
+        lexemes="",
+        chain=(),
+        levels=(),
+        tags=(),
+        tag_counts=(),
     )
     # When one chunk is kept behind a new one / Then it is as it was, at its new place
     change = notes.put(library, draft("a.md", chunk("new"), kept, tags=("folder",)))
@@ -119,6 +129,9 @@ def test_a_chunk_that_is_kept_needs_only_its_place(notes: PostgresNotes, library
     [known] = notes.files(library).values()
     after = [found.chunk for found in notes.chunks_of([scope], known.id)]
     assert [(one.body, one.place, one.tags) for one in after] == [("new", 0, ()), ("one", 1, ("Lamp",))]
+    # And one that has not moved stays where it is
+    notes.put(library, draft("a.md", chunk("new"), replace(kept, moved=False), tags=("folder",)))
+    assert [(one.chunk.body, one.chunk.place) for one in notes.chunks_of([scope], known.id)] == [("new", 0), ("one", 1)]
     # And where one to keep is gone, nothing is stored
     with pytest.raises(KeptChunkMissing):
         notes.put(library, draft("a.md", replace(kept, key=sha256("two"), place=0), content="later"))

@@ -122,7 +122,7 @@ class TestUnformed:
         aim.decide(scope, [memory_id], {memory_id: NO})
         assert jobs.complete(encoded(claim_all(jobs))).hot == ()
 
-        # When it is told often / Then that is counted, and nothing else
+        # When it is shown often / Then that is counted, and nothing else
         for minute in range(9):
             jobs.touch(scope, [memory_id], START + timedelta(minutes=2 * minute))
         node = jobs.get(scope, memory_id)

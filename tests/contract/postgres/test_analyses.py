@@ -1,4 +1,4 @@
-"""The port `Analyses` on a real PostgreSQL: what rules know of memories is kept, and found out anew."""
+"""The port `Analyses` on a real PostgreSQL: what rules know of memories is kept, and found out again."""
 
 import pytest
 

@@ -35,7 +35,7 @@ def links(pool: Database) -> PostgresLinks:
 
 
 def remembered(records: PostgresRecords, scope: Scope, count: int, layer: str = "short_term") -> list[str]:
-    """Ids of so many memories in the order they were written."""
+    """Ids of that many memories in the order they were written."""
     writes = [write(f"memory {number} of {layer}", layer=layer) for number in range(count)]
     return [written.id for written in records.remember(scope, writes)]
 
@@ -73,7 +73,7 @@ def test_an_id_is_found_by_its_first_or_last_digits_in_its_scope_only(
 def test_links_come_the_one_changed_last_first_without_removed_ones(
     browser: PostgresBrowser, records: PostgresRecords, links: PostgresLinks, scope: Scope, other: Scope
 ) -> None:
-    # Given five links, of which one grew since and two went with their node, and somebody else's
+    # Given five links, of which one grew since and two went with their node, and another user's
     a, b, c, d = remembered(records, scope, 4)
     links.connect(scope, [NewLink(a, b, "temporal"), NewLink(a, c, "temporal"), NewLink(b, c, "temporal")], START)
     links.connect(scope, [NewLink(a, d, "causal"), NewLink(b, d, "causal")], START)
@@ -116,7 +116,7 @@ def test_links_around_a_node_come_the_heaviest_first(
 def test_nodes_are_reported_with_the_beginning_of_their_text(
     browser: PostgresBrowser, records: PostgresRecords, scope: Scope, other: Scope, admin: Admin
 ) -> None:
-    # Given a memory, an archived one, a concept and somebody else's memory
+    # Given a memory, an archived one, a concept and another user's memory
     [kept] = [
         written.id for written in records.remember(scope, [write("林晓下周三飞里斯本", layer="core", kind="task")])
     ]
@@ -128,7 +128,7 @@ def test_nodes_are_reported_with_the_beginning_of_their_text(
         "INSERT INTO concepts (id, ns, name, created_at) VALUES (%s, %s, 'Lisbon', now())", (concept, scope.ns)
     )
 
-    # When all are asked for / Then the first and the concept are told
+    # When all are asked for / Then the first and the concept are shown
     told = {node.id: node for node in browser.nodes(scope, [kept, archived, theirs, concept, new_id()], 4)}
     assert told.keys() == {kept, concept}
     assert (told[kept].type, told[kept].label, told[kept].layer, told[kept].kind) == (

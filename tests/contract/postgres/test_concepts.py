@@ -290,7 +290,7 @@ class TestConcepts:
         written = admin.execute(version, (called[1][0],)).fetchone()
         concepts.access([scope], *called, FADING, later + timedelta(minutes=30), cooldown_s=3600)
 
-        # Then strength falls without a write, and begins anew from the access, which is noted once an hour
+        # Then strength falls without a write, and starts again from the access, which is noted once an hour
         assert [known["barks"] for known in before] == [3, 3, 2]
         assert texts(concepts, scope, rex, START + 2.9 * DAY) == {"barks": 3, "sleeps": 1}
         assert texts(concepts, scope, rex, START + 3 * DAY) == {"barks": 2}
@@ -326,7 +326,7 @@ class TestConcepts:
         later = START + 4 * DAY
         counts = (concepts.fade(scope, 1, later), concepts.fade(scope, 9, later), concepts.fade(scope, 9, later))
 
-        # Then bounded runs remove what has faded; who meets nobody vanishes, and who has items again stays
+        # Then bounded runs remove what has faded; who meets no one vanishes, and who has items again stays
         assert counts == (1, 1, 0)
         assert concepts.vanishing(scope, 9) == [ann.id]
         links.remove_nodes(scope, [rex.id], later)
@@ -419,7 +419,7 @@ class TestConcepts:
         concepts.add(scope, [rex], [item(rex, "r", one)], FADING, START)
         instants.add(scope, note(one))
 
-        # When it is erased / Then no table has a row of it, and it may begin anew
+        # When it is erased / Then no table has a row of it, and it may start again
         records.erase(scope, None, 60.0)
         tables = ("concepts", "concept_terms", "concept_items", "concept_sources", "concept_snippets")
         assert [in_scope(admin, table, scope) for table in (*tables, "concept_progress", "instant_memories")] == [0] * 7
@@ -456,7 +456,7 @@ class TestConcepts:
         concepts.add(scope, [*pairs, single], [*items, item(single, "x", one)], FADING, START)
         ids = sorted(concept.id for concept in pairs)
 
-        # When some are picked from a point on / Then these, and at the end it begins anew
+        # When some are picked from a point on / Then these, and at the end it starts again
         assert concepts.pick(scope, ids[1], 2) == ids[1:3]
         assert concepts.pick(scope, ids[4], 3) == [ids[4], *ids[:2]]
         assert sorted(concepts.pick(scope, str(uuid.UUID(int=2**128 - 1)), 99)) == ids

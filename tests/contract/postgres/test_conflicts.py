@@ -156,7 +156,7 @@ class TestRecord:
         # When a sure finding is recorded
         conflict = recorded(conflicts, scope, older, newer, acts=True)
 
-        # Then the older is superseded, not deleted, and nobody needs to decide
+        # Then the older is superseded, not deleted, and no one needs to decide
         assert (conflict.status, conflict.resolution, conflict.decided_by) == ("resolved", "keep_new", "rule")
         assert (conflict.older_text, conflict.newer_text) == ("lives in Rome", "moved to Oslo")
         assert conflict.resolved_at == LATER
@@ -214,7 +214,7 @@ class TestRecord:
         with ThreadPoolExecutor(4) as threads:
             answers = list(threads.map(work, range(10)))
 
-        # Then there is one row a pair, which all were told, and the earliest end counts
+        # Then there is one row a pair, which all were given, and the earliest end counts
         assert conflicts.count(scope, None, ()) == 3
         assert len({conflict.id for answer in answers for conflict in answer}) == 3
         assert validity(admin, a, b, c) == [
@@ -226,7 +226,7 @@ class TestRecord:
     def test_a_check_repeated_after_a_person_took_a_decision_back_changes_nothing(
         self, conflicts: PostgresConflicts, records: PostgresRecords, scope: Scope, admin: Admin
     ) -> None:
-        # Given a rule's decision that somebody took back
+        # Given a rule's decision that a user took back
         older, newer = line(records, scope, "one", "two")
         conflict = recorded(conflicts, scope, older, newer, acts=True)
         conflicts.undo(scope, conflict.id, LATER, None)
@@ -265,7 +265,7 @@ class TestRecord:
         older, newer = line(records, scope, "one", "two")
         conflict = recorded(conflicts, scope, older, newer, acts=True)
 
-        # Then another scope neither reads nor decides it, not even with SQL of its own
+        # Then another scope neither reads nor decides it, not even with its own SQL
         assert conflicts.get(other, conflict.id) is None
         assert conflicts.find(other, None, (), 10) == []
         with pytest.raises(NotFound):
@@ -438,7 +438,7 @@ class TestChains:
         conflicts.undo(scope, ac, LATER, None)
         assert validity(admin, a, b, c) == [(None, None), (day[2], c), (None, None)]
 
-        # And in whatever order decisions return, the result is the same
+        # And the decisions may return in any order: the result is the same
         conflicts.resolve(scope, ac, "keep_new", "user", LATER)
         conflicts.undo(scope, bc, LATER, None)
         conflicts.resolve(scope, ab, "keep_new", "user", LATER)
@@ -604,7 +604,7 @@ class TestFind:
         # When one side is superseded by a third
         decided = recorded(conflicts, scope, b, c, acts=True)
 
-        # Then nobody is asked, and nothing is openly contradicted
+        # Then no model is asked, and nothing is openly contradicted
         assert conflicts.find(scope, "pending", (), 10) == []
         assert conflicts.count(scope, "pending", ()) == 0
         assert conflicts.open_of((scope,), [a, b, c]) == {}
@@ -652,7 +652,7 @@ class TestFind:
         a, b = line(records, scope, "one", "two")
         suspicion = recorded(alone, scope, a, b, confidence=0.4, suspected=True)
 
-        # Then nobody is asked about it, and it lowers nothing
+        # Then no model is asked about it, and it lowers nothing
         assert alone.find(scope, "pending", (), 10) == []
         assert alone.count(scope, "pending", ()) == 0
         assert alone.open_of((scope,), [a, b]) == {}
@@ -782,7 +782,7 @@ class TestWork:
         recorded(alone, scope, c, d, acts=True)
         open_one = recorded(alone, scope, d, e)
 
-        # Then nobody is given anything without a model, and with one the open conflict alone
+        # Then no one is given anything without a model, and with one the open conflict alone
         assert alone.claim(LEASE_S, 8, judged=False) is None
         claimed = alone.claim(LEASE_S, 8, judged=True)
         assert claimed is not None
@@ -804,7 +804,7 @@ class TestWork:
         plan = Plan("merge", "user", ref="merge:1", details={"text": "both", "tags": ["健康"]})
         assert alone.begin(scope, conflict.id, plan, LEASE_S) == plan
 
-        # Then the first plan counts, other decisions wait, and nobody takes it while its lease lasts
+        # Then the first plan counts, other decisions wait, and no one takes it while its lease lasts
         assert alone.begin(scope, conflict.id, Plan("merge", ref="merge:2"), LEASE_S) == plan
         assert alone.plan_of(scope, conflict.id) == plan
         with pytest.raises(AlreadyDecided, match="merge under way"):

@@ -310,7 +310,7 @@ class TestMerge:
     def test_a_merge_that_cannot_be_changes_nothing(
         self, consolidations: PostgresConsolidations, jobs: PostgresRecords, scope: Scope, admin: Admin
     ) -> None:
-        # Given two memories of which one was archived meanwhile, and a ref that is somebody's
+        # Given two memories of which one was archived meanwhile, and a ref that is another user's
         one, two, three = active(jobs, scope, "one", "two", "three")
         admin.execute("UPDATE memories SET status = 'archived' WHERE id = %s", (two,))
         active(jobs, scope, "mine", ref="taken")
@@ -347,7 +347,7 @@ class TestLinks:
         links = PostgresLinks(pool)
         links.connect(scope, [NewLink(gone, friend, "semantic", 0.8, 8)], START)
         consolidations.absorb(scope, kept, [gone], LATER)
-        # When somebody looks what is left to do
+        # When a user looks the rest to do
         [replacement] = consolidations.unlinked(scope, 10)
         assert (replacement.kept, replacement.replaced) == (kept, (gone,))
         links.redirect(scope, replacement.replaced, replacement.kept, LATER)
@@ -441,7 +441,7 @@ class TestFacts:
         # When one's cluster has a memory of the other
         mixed, its_memory = fact_of(scope, [*mine[:4], theirs[4]])
         assert not consolidations.crystallise(scope, mixed, its_memory, None, LATER)
-        # Then nobody sees the other's facts
+        # Then no one sees the other's facts
         assert consolidations.fact(other, fact.id) is None
         assert consolidations.facts(other, 10) == []
         assert consolidations.facts_of(other, mine) == {}
@@ -557,7 +557,7 @@ class TestFeedbacks:
     def test_it_reaches_what_the_scope_may_read_and_nothing_else(
         self, feedbacks: PostgresFeedbacks, jobs: PostgresRecords, scope: Scope, other: Scope
     ) -> None:
-        # Given a project of a user, and somebody else
+        # Given a project of a user, and another process
         project = Scope(scope.tenant, scope.user, "project")
         [own], [theirs] = active(jobs, scope, "own"), active(jobs, other, "theirs")
         # When the project's turn praises both

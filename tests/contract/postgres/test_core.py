@@ -26,7 +26,7 @@ def told(reader: PostgresCore, *scopes: Scope, limit: int = 10) -> list[str]:
 def test_core_memories_come_the_most_important_first_then_the_newest(
     reader: PostgresCore, records: PostgresRecords, scope: Scope, other: Scope
 ) -> None:
-    # Given core memories of some importance, others, and somebody else's
+    # Given core memories of some importance, others, and another user's
     for text, importance, layer in (
         ("plain", 5.0, "short_term"),
         ("first", 3.0, "core"),

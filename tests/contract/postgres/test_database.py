@@ -48,7 +48,7 @@ def test_deferring_inside_of_deferring_ends_with_the_outer_one(pool: Database) -
 
 
 def test_after_its_end_a_database_refuses_deferred_work_too(database: str) -> None:
-    # Given a closed database / When somebody still works on it / Then it says so, and opens nothing anew
+    # Given a closed database / When a user still works on it / Then it says so, and opens nothing again
     closed = Database(database, pool_size=2, retry_s=0.0)
     closed.close()
     with closed.deferring(), pytest.raises(StoreUnavailable):
@@ -89,7 +89,7 @@ def test_a_deferred_commit_is_seen_at_once(pool: Database, database: str) -> Non
     with pool.deferring(), pool.connection() as connection:
         connection.execute("INSERT INTO outbox (task, memory_id, ns) VALUES ('purge', gen_random_uuid(), 'deferred')")
 
-    # When somebody else looks / Then it is there
+    # When another process looks / Then it is there
     with psycopg.connect(database, autocommit=True) as other:
         assert other.execute("DELETE FROM outbox WHERE ns = 'deferred' RETURNING task").fetchall() == [("purge",)]
 

@@ -98,7 +98,7 @@ def test_what_its_server_refuses_is_reported_and_can_be_tried_at_once(
     admin.execute(f"{later} WHERE memory_id = %s", (1, "too many dimensions", refused))
     admin.execute(f"{later} WHERE memory_id = %s", (0, "nobody answers", outage))
 
-    # When the outbox is looked at / Then the first is told, with what it met, and hurrying makes it alone due
+    # When the outbox is looked at / Then the first is shown, with what it met, and hurrying makes it alone due
     state = inspection.outbox(5)
     assert (state.refused, state.refused_ids, state.refused_for) == (1, (refused,), "too many dimensions")
     assert state.due == 1

@@ -20,7 +20,7 @@ MANY = 6_000
 
 @pytest.fixture
 def admin(empty_database: str) -> Iterator[Admin]:
-    """An administrator of a database of the test's own: so many rows would change other tests' plans."""
+    """An administrator of a database of the test's own: that many rows would change other tests' plans."""
     migrate(empty_database)
     with psycopg.connect(empty_database, autocommit=True) as connection:
         yield connection
@@ -34,7 +34,7 @@ def links(empty_database: str, admin: Admin) -> Iterator[PostgresLinks]:
 
 
 def many_links(admin: Admin, scope: Scope) -> None:
-    """Memories in a chain, each link of a version of its own, as a year of conversation leaves them."""
+    """Memories in a chain, each link of another version, as a year of conversation leaves them."""
     admin.execute(
         "INSERT INTO scopes (ns, tenant, usr, project) VALUES (%s, %s, %s, '')", (scope.ns, scope.tenant, scope.user)
     )
@@ -71,7 +71,7 @@ def test_a_check_reads_a_bounded_number_of_links(scope: Scope, admin: Admin) -> 
     admin.execute("SELECT set_config('biem.ns', %s, false)", (scope.ns,))
     [(plan,)] = admin.execute(query.encode(), {"ns": scope.ns, "limit": 10, "looked": 1_000}).fetchall()
 
-    # Then no part of it reads more links than it was told
+    # Then no part of it reads more links than it was given
     def read(part: dict[str, object]) -> int:
         rows = int(float(str(part["Actual Rows"]))) if part.get("Relation Name") == "crystal_links" else 0
         return max([rows, *(read(child) for child in part.get("Plans", []))])  # type: ignore[attr-defined]
@@ -82,7 +82,7 @@ def test_a_check_reads_a_bounded_number_of_links(scope: Scope, admin: Admin) -> 
 @pytest.mark.req("X34", partly="loose ends of long ago")
 @pytest.mark.parametrize("number", [1, MANY // 2, MANY + 1])
 def test_a_loose_end_is_found_wherever_it_is(links: PostgresLinks, scope: Scope, admin: Admin, number: int) -> None:
-    # Given one memory that was archived by somebody who died before its links were parked
+    # Given one memory that was archived by a process that died before its links were parked
     many_links(admin, scope)
     lost = node(admin, scope, number)
     admin.execute("UPDATE memories SET status = 'archived' WHERE id = %s", (lost,))

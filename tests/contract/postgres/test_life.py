@@ -17,7 +17,7 @@ from biem.adapters.postgres.records import PostgresRecords
 from biem.domain.energy import energy_at
 from biem.domain.node import Node
 from biem.domain.policies import Policies
-from biem.domain.policies.context import LayerPolicy
+from biem.domain.policies.layers import LayerPolicy
 from biem.domain.policies.life import EnergyPolicy, RetentionPolicy
 from biem.domain.retention import retention_days
 from biem.domain.scope import Scope
@@ -360,7 +360,7 @@ class TestReward:
     def test_praise_makes_hot_and_reaches_exactly_what_the_scope_may_read(
         self, records: PostgresRecords, feedbacks: PostgresFeedbacks, life: PostgresLife, other: Scope
     ) -> None:
-        # Given memories of a project, of its user, of somebody else, and an archived one
+        # Given memories of a project, of its user, of another user, and an archived one
         project = Scope(other.tenant, other.user, "p")
         mine = remember(records, project, "mine", energy=0.65)
         global_one = remember(records, other, "global", energy=0.2)
@@ -574,14 +574,14 @@ class TestReview:
     def test_what_stays_for_ever_is_never_due(
         self, records: PostgresRecords, life: PostgresLife, scope: Scope, details: dict[str, Any]
     ) -> None:
-        # Given a memory for ever / When a century has gone by / Then nobody asks
+        # Given a memory for ever / When a century has gone by / Then no one asks
         remember(records, scope, "for ever", **details)
         assert life.review(scope, START + 36_500 * DAY, archive_all, 10) == []
 
     def test_pending_and_archived_memories_are_not_judged(
         self, records: PostgresRecords, life: PostgresLife, scope: Scope
     ) -> None:
-        # Given one of each / When their time is over / Then nobody asks
+        # Given one of each / When their time is over / Then no one asks
         gone = remember(records, scope, "gone", importance=1.0)
         life.archive(scope, [gone], "test", START)
         records.remember(scope, [write("pending", importance=1.0)])
@@ -699,7 +699,7 @@ class TestRestore:
         records.complete(encoded([job]))
         assert node(records, scope, memory_id).status == "active"
 
-        # And its time starts anew
+        # And its time starts again
         assert life.review(scope, at + 13 * DAY, archive_all, 10) == []
         assert len(life.review(scope, at + 15 * DAY, archive_all, 10)) == 1
 
@@ -837,7 +837,7 @@ class TestRoom:
         assert scope in life.crowded()
         gone = life.make_room(scope, at, 100)
 
-        # Then the unused noise is archived down to four fifths, and nobody counts again for two writes
+        # Then the unused noise is archived down to four fifths, and no one counts again for two writes
         assert set(gone) == set(noise[:4])
         assert {node(records, scope, each).status for each in (used, core, noise[4], *normal)} == {"active"}
         assert node(records, scope, noise[0]).archive_reason == "capacity"

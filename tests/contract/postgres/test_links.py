@@ -42,7 +42,7 @@ def elsewhere(database: str) -> Iterator[PostgresLinks]:
 
 
 def memories(records: PostgresRecords, scope: Scope, count: int) -> list[str]:
-    """Ids of so many new memories, in ascending order."""
+    """Ids of that many new memories, in ascending order."""
     rows = [write(f"memory {number}", memory_id=new_id()) for number in range(count)]
     return sorted(written.id for written in records.remember(scope, rows))
 
@@ -250,7 +250,7 @@ def test_a_link_removed_before_starts_again(links: PostgresLinks, records: Postg
 
 
 def test_linking_into_an_erased_scope_does_nothing(links: PostgresLinks, scope: Scope) -> None:
-    # Given a scope nobody wrote to / When links are written there / Then there are none
+    # Given a scope no one wrote to / When links are written there / Then there are none
     new = [NewLink(new_id(), new_id(), "cooccurrence", strength=0, add=1)]
     assert links.connect(scope, new, START, once="work") == links.count(scope) == 0
     assert links.prune(scope, 50, 100, START) == links.compact(scope, START, 100) == 0
@@ -300,7 +300,7 @@ def test_changes_are_what_happened_since_the_version_known(
     links.connect(scope, [NewLink(a, b, "semantic", 0.9, 9)], START + HOUR)
     links.remove_nodes(scope, [c], START)
 
-    # Then just that is told
+    # Then just that is shown
     news = links.changes({scope: everything.version})[scope]
     assert news.version > everything.version
     assert not news.complete
@@ -396,7 +396,7 @@ def test_many_writers_and_readers_of_one_scope_end_up_with_the_same_graph(
 def test_a_link_made_on_one_connection_is_used_by_the_next_spreading_on_another(
     links: PostgresLinks, elsewhere: PostgresLinks, records: PostgresRecords, scope: Scope
 ) -> None:
-    # Given another graph, on a connection of its own, that was loaded
+    # Given another graph, on its own connection, that was loaded
     a, b, c = memories(records, scope, 3)
     links.connect(scope, [NewLink(a, b, "temporal")], START)
     there = associations(elsewhere)
@@ -494,7 +494,7 @@ def test_erasing_leaves_no_ghost_in_a_graph_loaded_elsewhere(
     assert there.spread(scope, {a: 1.0}) == {a: 1.0}
     assert there.edges == links.count(scope) == 0
 
-    # When the whole scope is erased and made anew / Then the old graph is not taken for the new
+    # When the whole scope is erased and rebuilt / Then the old graph is not taken for the new
     records.erase(scope, None, 0.0)
     assert admin.execute("SELECT FROM link_work WHERE ns = %s", (scope.ns,)).rowcount == 0
     assert links.changes({scope: 0}) == {}
@@ -765,7 +765,7 @@ def test_a_merge_moves_links_without_loops_or_loose_ends(
 def test_loose_ends_are_found_and_repaired(
     links: PostgresLinks, records: PostgresRecords, scope: Scope, admin: Admin
 ) -> None:
-    # Given a memory archived by somebody who died before its links were parked
+    # Given a memory archived by a process that died before its links were parked
     a, b, c = memories(records, scope, 3)
     links.connect(scope, [NewLink(a, b, "causal"), NewLink(b, c, "causal")], START)
     assert links.dangling(scope, 10) == []
@@ -825,7 +825,7 @@ def test_the_last_memories_before_each_of_some_are_found(
     # When asked
     found = links.earlier(scope, [late, same, quiet[1], far], most=2, window_s=300.0)
 
-    # Then each has the last two of its own talk less than 300 s before, newest first; of one instant the written order
+    # Then each has the last two of its talk less than 300 s before, newest first; of one instant the written order
     assert ids(found[late.id]) == [middle.id, early.id]
     assert ids(found[same.id]) == [late.id, middle.id]
     assert found[quiet[1].id] == [quiet[0]]

@@ -48,7 +48,7 @@ def listing(pool: Database) -> PostgresListing:
 
 
 def fill(admin: Admin, scope: Scope, count: int) -> None:
-    """A scope with so many memories, written by SQL in an order that is not that of their times."""
+    """A scope with that many memories, written by SQL in an order that is not that of their times."""
     parameters = {"ns": scope.ns, "tenant": scope.tenant, "user": scope.user, "count": count, "start": START}
     admin.execute(FILL, parameters)
     admin.execute("ANALYZE memories")
@@ -76,7 +76,7 @@ def ids_of(listing: PostgresListing, scope: Scope, listed: Listed, order: str, l
 def test_every_memory_is_in_one_page_of_its_order_and_none_of_other_scopes(
     order: str, listing: PostgresListing, records: PostgresRecords, scope: Scope, other: Scope, admin: Admin
 ) -> None:
-    # Given memories, equals among them, written in an order that is none of those of a list; and somebody else's
+    # Given memories, equals among them, written in an order that is none of those of a list; and another user's
     for number in range(23):
         said, importance = START - (number * 7 % 23) // 3 * HOUR, 1.0 + number * 5 % 4
         records.remember(scope, [write(f"memory {number}", at=said, importance=importance)])

@@ -25,7 +25,7 @@ def exclusive(database: str) -> Iterator[PostgresExclusive]:
 
 @pytest.fixture
 def elsewhere(database: str) -> Iterator[PostgresExclusive]:
-    """Another adapter, with a connection of its own, as another process has it."""
+    """Another adapter, with its own connection, as another process has it."""
     opened = PostgresExclusive(database)
     yield opened
     opened.close()
@@ -180,7 +180,7 @@ def test_a_process_holds_all_its_jobs_on_one_connection(
         # Then each uses one connection
         used = holders(admin) - before
         assert len(used) == 2
-    # And closing gives them back, for good: a thread that is still at its night gets no other job
+    # And closing gives them back, for good: a thread that is still at work gets no other job
     exclusive.close()
     elsewhere.close()
     with exclusive.hold(scope, "e") as granted:

@@ -162,13 +162,13 @@ def test_what_was_written_since_is_shown_with_its_vector_once_it_has_one(
 def test_too_much_news_and_an_erased_scope_are_to_be_gathered_again(
     reader: PostgresOrbits, records: PostgresRecords, scope: Scope, other: Scope
 ) -> None:
-    # Given a scope nobody has written to, then five memories in it
+    # Given a scope no one has written to, then five memories in it
     assert reader.since([other], {other.ns: 0}, 3) is not None
     talk(records, other, 5)
     assert reader.since([other], {other.ns: 0}, 5) is not None
     assert reader.since([other], {other.ns: 0}, 4) is None
 
-    # When a scope is erased as a whole / Then what was known of it is worth nothing
+    # When a scope is erased as a whole / Then what was known of it is worthless
     ids = talk(records, scope, 2)
     known = gathered(reader, scope, *ids)
     records.erase(scope, None, 60.0)
@@ -186,7 +186,7 @@ def indexed(jobs: PostgresRecords, *texts: str) -> None:
 def test_a_memory_that_never_held_more_than_the_limit_is_there_as_a_whole(
     reader: PostgresOrbits, jobs: PostgresRecords, scope: Scope, other: Scope
 ) -> None:
-    # Given a user's two conversations and a fact, a project of his, and somebody else's memory
+    # Given a user's two conversations and a fact, a project of his, and another user's memory
     project = Scope(scope.tenant, scope.user, "p")
     first, second = talk(jobs, scope, 30, "a"), talk(jobs, project, 3, "b")
     fact = jobs.remember(scope, [write("tea", fact=True)])[0].id
@@ -239,7 +239,7 @@ def test_what_is_prefetched_says_how_important_used_and_lively_it_is(
         "UPDATE memories SET access_count = 9, anchor_at = %s WHERE id = %s", (START - timedelta(hours=1), row.id)
     )
 
-    # When it is read in one of the three ways / Then all of that is told
+    # When it is read in one of the three ways / Then all of that is shown
     if way == "news":
         found = reader.since([scope], {scope.ns: 0}, 10)
         assert found is not None

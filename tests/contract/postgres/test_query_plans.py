@@ -1,4 +1,4 @@
-"""What is asked often reads the rows it needs, however many there are, and whatever statistics say (X32)."""
+"""What is asked often reads the rows it needs, however many there are, and regardless of statistics (X32)."""
 
 import json
 import re
@@ -174,7 +174,7 @@ def rows_read(admin: Admin) -> int:
 def test_of_thousands_that_wait_a_search_reads_those_that_share_its_words(
     analysed: bool, records: PostgresRecords, pool: Database, scope: Scope, admin: Admin
 ) -> None:
-    # Given two scopes, in each of which thousands wait to be indexed, whatever statistics know of it
+    # Given two scopes, in each of which thousands wait to be indexed, regardless of statistics
     if not analysed:
         admin.execute("ANALYZE memories")
     for one in (scope, Scope(tenant="contract", user=f"{scope.user} too")):

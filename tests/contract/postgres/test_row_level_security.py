@@ -66,7 +66,7 @@ def owner(empty_database: str) -> Iterator[Admin]:
 
 @pytest.fixture
 def intruder(owner: Admin, empty_database: str) -> Iterator[Admin]:
-    """Somebody who acts as the service there, as our connections do, and writes SQL by hand."""
+    """A connection that acts as the service there, as our connections do, and writes SQL by hand."""
     with psycopg.connect(empty_database, autocommit=True) as connection:
         connection.execute("SET ROLE biem_service")
         yield connection
@@ -85,7 +85,7 @@ def tables(owner: Admin) -> list[Table]:
 
 
 def plant(owner: Admin, table: Table, ns: str) -> None:
-    """Put one row of a scope into a table; whatever else it holds, nothing but who it belongs to matters here."""
+    """Put one row of a scope into a table; only its owner matters here."""
     columns = owner.execute(
         """
         SELECT a.attname, regexp_replace(format_type(a.atttypid, a.atttypmod), '\\(.*', '') FROM pg_attribute a
@@ -118,7 +118,7 @@ def name_scopes(intruder: Admin, scopes: str) -> None:
 
 
 def seen(connection: Admin, table: Table) -> list[str]:
-    """Whose rows of a table somebody sees."""
+    """Whose rows of a table a user sees."""
     return sorted(ns for (ns,) in connection.execute(sql.SQL("SELECT ns FROM {}").format(table.sql)).fetchall())
 
 
@@ -137,7 +137,7 @@ def test_raw_sql_of_the_service_crosses_no_scope_in_any_table(owner: Admin, intr
         plant(owner, table, MINE)
         plant(owner, table, THEIRS)
         assert seen(owner, table) == [MINE, THEIRS]
-    # When the service names nobody, nonsense, or one of them / Then it sees just that
+    # When the service names no one, nonsense, or one of them / Then it sees just that
     for named, visible in {"": [], "'": [], "{}": [], ",,": [], f"{MINE}%": [], "0": [], MINE: [MINE]}.items():
         name_scopes(intruder, named)
         assert {table.name: seen(intruder, table) for table in secured} == {
@@ -250,7 +250,7 @@ def test_no_way_around_a_plain_statement_shows_another_scope(owner: Admin, intru
     assert notices
     assert THEIRS not in str(notices)
 
-    # And it can neither take over a row by its key, nor reach the disk, nor become somebody else
+    # And it can neither take over a row by its key, nor reach the disk, nor become another user
     merge = (
         "MERGE INTO memories m USING (SELECT %s::uuid AS id) AS s ON m.id = s.id"
         " WHEN MATCHED THEN UPDATE SET ns = current_setting('biem.ns')"
@@ -268,7 +268,7 @@ def test_no_way_around_a_plain_statement_shows_another_scope(owner: Admin, intru
 
 @pytest.mark.req("D13", partly="vectors")
 def test_a_vector_is_seen_by_those_who_said_its_text(owner: Admin, intruder: Admin) -> None:
-    # Given a memory of two scopes, and the vector of each, of a third text that both said, and of one that nobody did
+    # Given a memory of two scopes, and the vector of each, of a third text that both said, and of one that no one did
     (memories,) = (table for table in tables(owner) if table.name == "memories")
     plant(owner, memories, MINE)
     plant(owner, memories, THEIRS)
@@ -282,7 +282,7 @@ def test_a_vector_is_seen_by_those_who_said_its_text(owner: Admin, intruder: Adm
         name_scopes(intruder, named)
         return {bytes(key) for (key,) in intruder.execute("SELECT sha256 FROM embeddings").fetchall()}
 
-    # When somebody names a scope, both, nobody, or is the maintenance / Then it sees the vectors of these texts
+    # When a user names a scope, both, no one, or is the maintenance / Then it sees the vectors of these texts
     assert vectors(MINE) == {sha[MINE]}
     assert vectors(f"{MINE},{THEIRS}") == {sha[MINE], sha[THEIRS]}
     assert vectors("") == vectors("'") == set()

@@ -1,4 +1,4 @@
-"""A scrub leaves no deleted row in the files of PostgreSQL, whatever other programs are doing."""
+"""A scrub leaves no deleted row in the files of PostgreSQL, also while other programs run."""
 
 import threading
 

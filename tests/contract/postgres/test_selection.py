@@ -129,7 +129,7 @@ def test_the_few_are_compared_by_vectors_and_words(
 def test_conditions_that_few_meet_use_an_index_with_any_statistics(
     name: str, index: str, where: Filter, analysed: bool, stack: Servers, scope: Scope
 ) -> None:
-    # Given a large scope in which few are merry and few lively, in a database of its own: a range of pages in which
+    # Given a large scope in which few are merry and few lively, in its own database: a range of pages in which
     # another test left one lively memory is read as a whole
     with ExitStack() as own:
         dsn = make_conninfo(stack.postgres_dsn, dbname=own.enter_context(fresh_database(stack.postgres_dsn)))

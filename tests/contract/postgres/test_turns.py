@@ -70,7 +70,7 @@ def test_facts_stand_alone(reader: PostgresTurns, records: PostgresRecords, scop
 def test_a_digest_comes_with_its_sources_and_nothing_else_has_any(
     reader: PostgresTurns, records: PostgresRecords, scope: Scope
 ) -> None:
-    # Given a digest, one whose sources somebody made up, and a message that claims to have sources
+    # Given a digest, one whose sources a user made up, and a message that claims to have sources
     sources = ["01a20030-8b06-717d-9011-0e4aec753683", "01a20030-8b06-717d-9011-0e4aec753684"]
     digest, broken, message = (
         records.remember(scope, [write(text, source=source, metadata={"sources": given}, kind="knowledge")])[0].id
@@ -109,7 +109,7 @@ def test_neighbours_outside_the_callers_conditions_are_only_context_and_those_ou
 def test_vectors_come_with_the_indexed_and_words_with_all(
     reader: PostgresTurns, jobs: PostgresRecords, scope: Scope
 ) -> None:
-    # Given an indexed memory with a vector, and one that nobody has indexed yet
+    # Given an indexed memory with a vector, and one that no one has indexed yet
     known = jobs.remember(scope, [write("known text")])[0].id
     jobs.save_vectors(MODEL, {sha256("known text"): unit(1, 0)})
     jobs.complete(encoded(claim_all(jobs)))
@@ -188,7 +188,7 @@ def test_every_session_plans_for_lookups_by_key(pool: Database) -> None:
         )
         settings = [connection.execute("SELECT current_setting(%s)", (name,)).fetchone() for name in names]
 
-    # Then nothing is planned anew, compiled, read as a whole, sorted for its pages, shared with helpers or remembered
+    # Then nothing is planned again, compiled, read as a whole, sorted for its pages, shared with helpers or remembered
     assert settings == [("biem_service",), ("force_generic_plan",), ("off",), ("off",), ("1",), ("0",), ("off",)]
 
 
@@ -202,7 +202,7 @@ def test_a_turn_says_how_important_used_and_lively_it_is(
         "UPDATE memories SET access_count = 9, anchor_at = %s WHERE id = %s", (START - timedelta(hours=1), row.id)
     )
 
-    # When it is read as a candidate / Then all of that is told
+    # When it is read as a candidate / Then all of that is shown
     turn = around(reader, scope, row.id).by_id[row.id]
     assert (turn.importance, turn.accesses) == (4.5, 9)
     assert turn.energy == pytest.approx(0.6 * math.exp(-0.1))

@@ -121,7 +121,7 @@ class TestReading:
         key = f"biem:canvas:{{{ns}}}"
         client.delete(*([f"{key}{part}"] if part != "*" else client.keys(f"*{ns}*")))
 
-        # When it is read, filled again by somebody who knows of one memory, and then by somebody who knows all
+        # When it is read, filled again by a user who knows of one memory, and then by a user who knows all
         lost = canvas.read(ns, START)
         canvas.enter(ns, [entry("a")], START)
         still = canvas.read(ns, START)
@@ -159,7 +159,7 @@ class TestReading:
             raw.delete(f"biem:canvas:{{{ns}}}:packed")
             raw.hset(f"biem:canvas:{{{ns}}}:vectors", mapping={b"": b"\xc6digest\xff", a: earlier, b: earlier})
 
-            # When a memory is erased from it, it is read, and filled anew
+            # When a memory is erased from it, it is read, and refilled
             canvas.leave(ns, ["b"])
             left = raw.hkeys(f"biem:canvas:{{{ns}}}:vectors")
         lost = canvas.read(ns, START), canvas.ids(ns)
@@ -182,7 +182,7 @@ class TestReading:
             assert len(canvas.read(ns, START) or []) == 100
             took.append(time.perf_counter() - start)
 
-        # Then it is far below a search, the times apart when somebody else had the processor
+        # Then it is far below a search, the times apart when another process had the processor
         assert sorted(took)[10] < 0.02
 
 
@@ -327,7 +327,7 @@ class TestLimit:
             out = small.enter(ns, [entry(name, energy, conversation=str(talk))], START)
             now = names(small, ns)
 
-            # Then exactly those named are out, it is never too full, and nobody else fell below the share
+            # Then exactly those named are out, it is never too full, and no one else fell below the share
             assert set(now) == ({*before, name} - set(out))
             assert len(now) == min(6, len({*before, name}))
             talks = {each.split("-")[0] for each in {*before, name}}
@@ -341,7 +341,7 @@ class TestLimit:
     def test_more_conversations_than_places_still_let_the_newest_strong_ones_in(
         self, small: RedisCanvas, ns: str
     ) -> None:
-        # Given a full canvas in which each memory is a conversation of its own
+        # Given a full canvas in which each memory is its own conversation
         small.enter(ns, [entry(str(n), 0.4 + n / 100, conversation=str(n)) for n in range(6)], START)
 
         # When one more conversation begins
@@ -387,7 +387,7 @@ class TestForgetting:
 
 
 def test_a_server_that_is_not_there_is_an_outage_in_our_words(tmp_path: Path) -> None:
-    # Given nobody who listens
+    # Given no one who listens
     canvas = RedisCanvas(
         f"unix://{tmp_path / 'nobody'}", timeout_s=30.0, model="m", dim=DIM, policy=TierPolicy(), decay_per_hour=RATE
     )

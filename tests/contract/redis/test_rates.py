@@ -90,7 +90,7 @@ class TestWriter:
         # Given a scope that has used its allowance
         for number in range(5):
             limited.remember(f"note {number}")
-        # When it writes more / Then it is told so, nothing is stored, and reading goes on
+        # When it writes more / Then it is refused, nothing is stored, and reading goes on
         with pytest.raises(RateLimited, match=r"more than 5 memories a minute.*MAX_PER_MINUTE") as failure:
             limited.remember("one too many")
         assert 0.0 < failure.value.after_s <= 12.0

@@ -62,7 +62,7 @@ class TestMinds:
         found = worker.load(scope, "a {x} \n 中文")
         worker.close()
 
-        # Then it is whole, and nobody else has it
+        # Then it is whole, and no one else has it
         assert found == RunningMemory(FULL.keywords, FULL.running, 1)
         assert running_memory.load(scope, "b") == running_memory.load(other, "a {x} \n 中文") == RunningMemory()
 
@@ -83,7 +83,7 @@ class TestMinds:
         two = second.activate(scope, "chat", "the dog barks", "Ann: hello\nAnn: my sister called")
         other.close()
 
-        # Then the model heard message, history and the keyword of the first, and both memories are at hand
+        # Then the model heard message, history and the keyword of the first, and both memories are prepared
         assert [item.topic for item in one] == ["Grace"]
         assert [item.topic for item in two] == ["Grace", "Rex"]
         assert reasoner.asked == {
@@ -96,7 +96,7 @@ class TestMinds:
     def test_a_state_that_changed_meanwhile_is_not_overwritten(
         self, running_memory: RedisRunningMemory, scope: Scope
     ) -> None:
-        # Given two workers that read the same state / When both save / Then the slower one is told
+        # Given two workers that read the same state / When both save / Then the slower one is refused
         read = running_memory.load(scope, "a")
         assert save(running_memory, scope, "a", RunningMemory(("fast",), (), read.version))
         assert not save(running_memory, scope, "a", RunningMemory(("slow",), (), read.version))
@@ -104,7 +104,7 @@ class TestMinds:
 
     @pytest.mark.req("X38", partly="turns of one conversation")
     def test_of_many_workers_every_change_is_kept(self, running_memory: RedisRunningMemory, scope: Scope) -> None:
-        # Given eight workers / When each adds its word, again when somebody was faster
+        # Given eight workers / When each adds its word, again when another process was faster
         def work(number: int) -> None:
             while True:
                 mind = running_memory.load(scope, "a")
@@ -120,7 +120,7 @@ class TestMinds:
     def test_the_conversations_used_longest_ago_go_first(
         self, running_memory: RedisRunningMemory, scope: Scope
     ) -> None:
-        # Given more conversations than are kept / When the last is saved / Then it is there, and only so many
+        # Given more conversations than are kept / When the last is saved / Then it is there, and no more
         for number in range(7):
             assert save(running_memory, scope, f"talk {number}", FULL, most=3)
         assert running_memory.count([scope.ns]) == 3
@@ -145,7 +145,7 @@ class TestMinds:
         assert [running_memory.count([one.ns]) for one in (*mine, theirs)] == [0, 0, 0, 1]
 
     def test_a_silent_scope_is_let_go(self, running_memory: RedisRunningMemory, stack: Servers, scope: Scope) -> None:
-        # Given a state / When the server is asked how long it stays / Then no longer than it is told
+        # Given a state / When the server is asked how long it stays / Then no longer than the setting says
         save(running_memory, scope, "a", FULL, ttl_s=60)
         with redis.Redis.from_url(stack.redis_url) as client:
             keys = list(client.scan_iter(f"biem:mind:*{scope.ns}*"))
@@ -173,7 +173,7 @@ class TestMinds:
             (field,) = client.hkeys(f"biem:mind:{{{scope.ns}}}")
             client.hset(f"biem:mind:{{{scope.ns}}}", field, '7 {"other": 1}')
 
-        # When it is loaded and saved / Then it begins anew
+        # When it is loaded and saved / Then it starts again
         found = running_memory.load(scope, "a")
         assert found == RunningMemory()
         assert save(running_memory, scope, "a", found)

@@ -94,7 +94,7 @@ class TestPrometheus:
             pass
         span.duration_ms = 30.0
 
-        # When it is told / Then its bucket ends at 50 ms
+        # When it is counted / Then its bucket ends at 50 ms
         exporter(span)
         found = samples(exporter.page())
         assert found["biem_span_seconds_bucket", "0.025", "biem.recall"] == 0
@@ -197,7 +197,7 @@ sys.stdout.buffer.write(parent.page())
 class TestOpenTelemetry:
     @pytest.fixture
     def memory(self) -> InMemorySpanExporter:
-        """Where the SDK puts what it is told."""
+        """Where the SDK puts what it is shown."""
         return InMemorySpanExporter()
 
     @pytest.fixture
@@ -249,7 +249,7 @@ def test_without_its_package_an_exporter_says_what_to_install(
 
 @pytest.fixture
 def own(empty_database: str) -> Iterator[tuple[PostgresRecords, Admin, PostgresGauges]]:
-    """A database of this test's own: levels are those of all scopes, and its statistics must mislead nobody else."""
+    """A database of this test's own: levels are those of all scopes, and its statistics must mislead no one else."""
     migrate(empty_database)
     database = Database(empty_database, pool_size=2, retry_s=10.0)
     records = build_records(empty_database)
@@ -272,7 +272,7 @@ class TestLevels:
         before = gauges.read()
         assert (before.due, before.dead, before.active, before.pending, before.archived) == (4, 0, 0, 4, 0)
 
-        # When one is done, one is buried, two are leased to somebody
+        # When one is done, one is buried, two are leased to a user
         held = claim_all(jobs)
         jobs.complete(encoded(held[:1]))
         jobs.bury(held[1:2], "broken")
@@ -316,7 +316,7 @@ class TestLevels:
         admin.execute(many)
         admin.execute("ANALYZE memories")
 
-        # Then all of them are told, by the statistics of the table and of its indexes
+        # Then all of them are shown, by the statistics of the table and of its indexes
         levels = gauges.read()
         assert levels.pending == 1
         assert levels.active == pytest.approx(27_000, rel=0.05)

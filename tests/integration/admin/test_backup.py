@@ -71,7 +71,7 @@ def everything(memory: biem.Memory) -> dict[str, Any]:
 @pytest.mark.long
 @pytest.mark.req("M68", partly="metadata and vectors are rebuilt from a backup after both were wiped")
 def test_everything_is_back_after_the_home_was_destroyed(own_home: Path, base: Path) -> None:  # noqa: F811
-    # Given a life in embedded servers of its own, and a backup
+    # Given a life in its own embedded servers, and a backup
     settings = Settings(home=own_home)
     scope, embedder, clock = biem.Scope(user="ann"), WordEmbedder(), HeldClock()
     with biem.connect(settings, scope=scope, embedder=embedder, clock=clock) as memory:
@@ -183,7 +183,7 @@ def newer(path: Path) -> None:
 
 
 def forged(change: Callable[[dict[str, Any], dict[str, bytes]], None]) -> Callable[[Path], None]:
-    """An archive that is whole, with right checksums and counts, of which somebody changed manifest and tables."""
+    """An archive that is whole, with right checksums and counts, of which a user changed manifest and tables."""
 
     def forge(path: Path) -> None:
         with zipfile.ZipFile(path) as archive:

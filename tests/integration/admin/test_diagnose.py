@@ -333,7 +333,7 @@ def test_celery_workers_are_asked_over_the_broker(town: System) -> None:
     assert only(diagnose(settings, embedder=town.embedder)).id == "worker_missing"
     nowhere = type(settings)(**given(town), queue="celery", broker_url="redis://127.0.0.1:9/0")
     assert only(diagnose(nowhere, embedder=town.embedder)).id == "broker_unreachable"
-    # And where they cannot be asked, nobody says that there are none, however long jobs have been waiting
+    # And where they cannot be asked, no one says that there are none, however long jobs have been waiting
     with town.connect(**NOT_BY_ITSELF, close_timeout_s=0.0) as memory:
         memory.remember("Ann likes tea")
     town.sql("UPDATE outbox SET due_at = now() - interval '2 minutes'")
@@ -428,7 +428,7 @@ def test_a_server_that_hangs_is_not_waited_for_for_ever(town: System, testbed: T
 @pytest.mark.req("M67")
 def test_four_faults_at_once_are_all_found_and_all_mended(stack: Servers) -> None:
     with system(stack) as town:
-        # Given an index that lost one row and has one too many, a link to nothing, and jobs that nobody does
+        # Given an index that lost one row and has one too many, a link to nothing, and jobs that no one does
         lost, orphan, linked = town.filled(["Ann likes tea", "a row left by a crash", "Bob plays chess"])
         town.sql("DELETE FROM crystal_links WHERE ns = %s", town.scope.ns)
         with town.index() as index:

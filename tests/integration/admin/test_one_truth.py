@@ -33,7 +33,7 @@ def forget_all(town: System, ns: str) -> int:
 @pytest.mark.req("C14")
 def test_what_the_projections_lost_comes_back_and_files_take_a_scope_out_and_in(stack: Servers, tmp_path: Path) -> None:
     with system(stack, sleep=SleepPolicy(off=("mirror",))) as town:
-        # Given memories that are indexed and at hand, and both exports of them
+        # Given memories that are indexed and in HotKV, and both exports of them
         town.filled(TEXTS)
         with town.connect() as memory:
             before, ns = told(memory), memory.bound_to.ns

@@ -1,4 +1,4 @@
-"""Moving all memories to another embedder: beside running programs, resumable after any death, without a gap."""
+"""Moving all memories to another embedder: next to running programs, resumable after any death, without a gap."""
 
 import os
 import signal
@@ -55,7 +55,7 @@ def found(system: System, embedder: WordEmbedder, question: str) -> list[str]:
 
 
 def answer(memory: biem.Memory) -> object:
-    """What is told about subject 21: the two texts with this number, which are equally good, and nothing was down."""
+    """What is shown about subject 21: the two texts with this number, which are equally good, and nothing was down."""
     hits = memory.recall("subject 21", top_k=2)
     return {hit.node.text for hit in hits}, ["dense" in hit.why for hit in hits], hits.degraded
 
@@ -117,7 +117,7 @@ def test_a_move_that_was_killed_goes_on_where_it_was(stack: Servers) -> None:
         (cursor,) = town.sql("SELECT cursor::text FROM embedders WHERE state = 'filling'")
         assert cursor[0]
         assert town.sql("SELECT DISTINCT model FROM memories") == [("test-words",)]
-        # Then a look says so, whichever embedder looks, and that programs still use the one of before
+        # Then a look says so, no matter which embedder looks, and that programs still use the one of before
         for looking in (town.embedder, WordEmbedder(**NARROW)):
             (left,) = [f for f in diagnose(town.settings, embedder=looking).findings if f.id.startswith("reembed")]
             assert left.id == "reembed_interrupted"
@@ -126,7 +126,7 @@ def test_a_move_that_was_killed_goes_on_where_it_was(stack: Servers) -> None:
         # When the move is begun again
         new = Recorded(**NARROW)
         reembed(town.settings, embedder=new)
-        # Then only what was left is embedded, and everything is there, once
+        # Then only the rest is embedded, and everything is there, once
         assert len(new.passages) == len(set(new.passages)) < len(TEXTS) - 256
         town.embedder = new
         with town.index() as index:
@@ -282,11 +282,11 @@ def test_running_and_new_programs_go_over_to_the_packaged_model_that_was_moved_t
         # When all memories are moved to the other packaged one
         use = town.settings.embedder.model_copy(update={"provider": "use"})
         reembed(town.settings.model_copy(update={"embedder": use}), drop_old=True)
-        # Then it goes over by itself, and finds and indexes with the new one
+        # Then it goes over on its own, and finds and indexes with the new one
         eventually(lambda: memory.embedder.dim == 512)
         (hit,) = memory.recall("What is Li Ming allergic to?")
         assert hit.node.text == "李明对花生严重过敏"
-        assert "biem.recall" in heard  # whoever listened goes on listening
+        assert "biem.recall" in heard  # anyone who listened goes on listening
         late = memory.remember("the cat sleeps", wait=True)
         assert memory.collection.endswith("_512")
         with town.inspection() as inspection:

@@ -1,4 +1,4 @@
-"""Everything that follows from the texts is made anew from them, after all of it was wiped."""
+"""Everything that follows from the texts is rebuilt from them, after all of it was wiped."""
 
 import pytest
 

@@ -102,7 +102,7 @@ def test_there_is_an_earlier_release() -> None:
 @pytest.mark.long
 def test_an_upgrade_and_its_return_lose_nothing_and_bring_back_nothing(stack: Servers, old: Path) -> None:
     with system(stack, migrated=False) as town:
-        # Given what the old version wrote and used, in a database of its own schema
+        # Given what the old version wrote and used, in a database of its schema
         with program(old, town) as agent:
             first = agent("remember", text="the lantern of spring", wait=True)
             secret = agent("remember", text="the lantern opens with zqold", wait=True)

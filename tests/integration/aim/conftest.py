@@ -35,7 +35,7 @@ def aim(everything: AimMemory) -> AimMemory:
 
 
 def facts(aim: AimMemory, *texts: str, **details: Any) -> list[str]:
-    """Remember facts, which are formed whatever the gate thinks, and wait until they are indexed."""
+    """Remember facts, which are formed regardless of the gate, and wait until they are indexed."""
     ids = aim.memory.remember_many([{"text": text, **details} for text in texts])
     assert aim.memory.flush()
     return ids

@@ -17,7 +17,7 @@ MODELS = (
 
 @pytest.mark.req("A12", "A13", "C11", "X27")
 def test_only_what_has_the_asked_number_with_its_unit_is_shown(aim: AimMemory) -> None:
-    # Given models of several sizes / When one size is asked for / Then only that is told, by the route and by recall
+    # Given models of several sizes / When one size is asked for / Then only that is shown, by the route and by recall
     facts(aim, *MODELS)
     nodes, _ = aim.route_memory("10M tokens 的模型")
     assert [node.node.text for node in nodes] == [MODELS[0]]
@@ -51,5 +51,5 @@ def test_a_matched_memory_stays_reachable_after_a_thousand_others(memory: biem.M
     memory.remember_many({"text": f"Unrelated remark {number} of the day"} for number in range(1_000))
     assert memory.flush(300)
 
-    # When it is asked for / Then it is told, and by the profile of this package first
+    # When it is asked for / Then it is returned, and by the profile of this package first
     assert memory.recall("AX-7714")[0].node.id == wanted

@@ -14,7 +14,7 @@ TEXTS = tuple(f"Fact number {number} is about the {thing}" for number, thing in 
 
 @pytest.mark.req(
     "C29"
-)  # that a write costs one number, whatever is stored: contract/postgres/records/test_remember and test_aim
+)  # that a write costs one number, in a store of any size: contract/postgres/records/test_remember and test_aim
 @pytest.mark.req("A7")
 @pytest.mark.req("A44", partly="through the public API")
 def test_each_formed_memory_leaves_four_fifths_of_every_older_weight(aim: AimMemory, tmp_path: Path) -> None:

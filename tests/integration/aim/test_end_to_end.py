@@ -41,7 +41,7 @@ def test_a_conversation_from_end_to_end(aim: AimMemory, tmp_path: Path) -> None:
 
 @pytest.mark.req("A66")
 def test_nine_modules_test_the_design_and_all_with_its_default_configuration(aim: AimMemory) -> None:
-    # Given the modules beside this one
+    # Given the modules next to this one
     subjects = (
         "write_and_read", "inertia", "decay", "anchors", "refill", "answer", "persistence", "end_to_end", "statistics"
     )  # fmt: skip

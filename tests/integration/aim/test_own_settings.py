@@ -1,4 +1,4 @@
-"""Memories with settings of their own: alone in this file, as one that is open beside them would do their work."""
+"""Memories with their own settings: alone in this file, as one that is open next to them would do their work."""
 
 import hashlib
 import uuid
@@ -14,7 +14,7 @@ from tests.support.fakes import WordEmbedder, eventually
 from tests.support.servers import Testbed
 
 
-# That a model may decide, and that what is remembered on purpose is judged by nobody: unit/engine/encode/test_gate
+# That a model may decide, and that what is remembered on purpose is judged by no one: unit/engine/encode/test_gate
 @pytest.mark.req("C7")
 def test_what_a_classifier_refuses_is_recorded_with_its_score_found_and_replayed(
     testbed: Testbed, model: Embedder

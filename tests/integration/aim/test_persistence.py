@@ -118,7 +118,7 @@ def test_a_save_that_dies_leaves_the_file_that_was_there(
         with pytest.raises(OSError, match="disk is full"):
             lived.save(path)
 
-    # Then the file is as it was, and nothing lies beside it
+    # Then the file is as it was, and nothing lies next to it
     assert path.read_bytes() == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["aim.json"]
 

@@ -36,7 +36,7 @@ def test_an_empty_memory_takes_its_first_text_and_refuses_its_repetition(aim: Ai
 def test_relevance_and_surprise_are_measured_apart(aim: AimMemory) -> None:
     # Given a memory of something else
     assert aim.write_memory("ok") is True  # an empty memory takes its first text
-    assert aim.memory.replay(aim.memory.recall("ok")[0].node.id).surprise == 1.0  # beside nothing at all
+    assert aim.memory.replay(aim.memory.recall("ok")[0].node.id).surprise == 1.0  # next to nothing at all
     facts(aim, "The dam of the valley was repaired in spring")
     text = "Li Ming is allergic to peanuts and never eats at the market"
 
@@ -56,7 +56,7 @@ def test_relevance_and_surprise_are_measured_apart(aim: AimMemory) -> None:
 
 @pytest.mark.req("A25", "A32")
 def test_without_a_context_a_text_is_compared_with_what_hotkv_holds_and_not_with_itself(aim: AimMemory) -> None:
-    # Given a conversation, and beside it another, all in HotKV
+    # Given a conversation, and next to it another, all in HotKV
     for text in ("The printer is out of toner", "Who orders new toner?", "The toner comes on Monday"):
         aim.write_memory(text, conversation="office")
     aim.write_memory("Paella wants saffron", conversation="kitchen")
@@ -141,7 +141,7 @@ def test_what_was_refused_is_formed_when_it_is_replayed_by_force_or_praised(aim:
     assert aim.memory.get(replayed).energy > 0.5
     assert aim.memory.links(replayed)
 
-    # And the other is formed when somebody calls it useful
+    # And the other is formed when a user calls it useful
     aim.memory.feedback(useful=[praised])
     assert aim.memory.get(praised).energy > 0.5
     assert aim.memory.refusals() == []

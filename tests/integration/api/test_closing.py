@@ -51,7 +51,7 @@ def test_an_exit_in_the_middle_of_a_batch_charges_no_attempt(stack: Servers, env
     words = [sys.executable, "-c", PROGRAM]
     done = subprocess.run(words, env=given, capture_output=True, text=True, timeout=120, check=False)
 
-    # Then it says nothing, and the memory waits as if nobody had tried
+    # Then it says nothing, and the memory waits as if no worker had tried
     assert (done.returncode, done.stderr) == (0, "")
     with psycopg.connect(stack.postgres_dsn) as connection:
         query = "SELECT attempts, dead_at, due_at <= clock_timestamp() FROM outbox WHERE memory_id = %s"
@@ -71,7 +71,7 @@ def test_a_scope_that_took_the_place_of_its_memory_closes_everything(settings: C
 
 
 def test_a_second_scope_of_a_memory_closes_nothing(settings: Configure) -> None:
-    # Given a view beside the memory it was made of / When it is closed / Then both are of use until that is
+    # Given a view next to the memory it was made of / When it is closed / Then both are of use until that is
     with biem.connect(settings(), embedder=WordEmbedder()) as memory:
         with memory.scope(user="y") as view:
             assert view.stats()["memories"] == 0
@@ -99,7 +99,7 @@ def test_a_model_is_loaded_once_and_freed_by_the_last_who_used_it(models: Models
     first, second = Lease.of("a test's", load), Lease.of("a test's", load)
     assert first.model is second.model
 
-    # Then it was loaded once, outlives the first who leaves, and is loaded anew after the last
+    # Then it was loaded once, outlives the first who leaves, and is loaded again after the last
     first.end()
     assert Lease.of("a test's", load).model is second.model
     second.end()
@@ -262,7 +262,7 @@ def test_closing_in_the_middle_of_a_batch_charges_no_attempt(stack: Servers, set
     finally:
         embedder.go_on.set()
 
-    # Then the row waits as if nobody had tried, for the next who has a worker
+    # Then the row waits as if no worker had tried, for the next who has a worker
     def row() -> object:
         with psycopg.connect(stack.postgres_dsn) as connection:
             query = "SELECT attempts, dead_at, due_at <= clock_timestamp() FROM outbox WHERE memory_id = %s"

@@ -147,7 +147,7 @@ def test_a_provider_away_a_broken_line_and_a_damaged_cache_each_cost_no_more_tha
         for text, vector in zip(texts, (b"\0" * 12, b"\1\2\3"), strict=True):
             assert admin.execute(damage, (vector, memory.bound_to.ns, text)).rowcount == 1
 
-    # When the same texts are said again / Then they are embedded anew, and the damage is gone
+    # When the same texts are said again / Then they are embedded again, and the damage is gone
     again = memory.remember_many([{"text": text, "conversation": "again"} for text in texts], wait=True)
     assert {len(memory.node(key).vector) for key in again} == {embedder.info.dim}
     assert sorted(in_milvus(stack.milvus_uri, ids=again)) == sorted(again)

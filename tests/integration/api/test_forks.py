@@ -16,7 +16,7 @@ from biem.adapters.fork_safety import Calls
 from tests.support.fakes import WordEmbedder, eventually
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-# Programs with threads are forked, whatever newer Pythons think of it.
+# Programs with threads are forked, of which newer Pythons warn.
 forking = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 
 
@@ -55,7 +55,7 @@ def test_a_child_remembers_and_recalls_and_closes_only_its_own(memory: biem.Memo
 
     assert [child(use), child(lambda: knows(memory, "said in a child")), child(close)] == [0] * 3
 
-    # Then the parent has what they said, on connections that nobody closed
+    # Then the parent has what they said, on connections that no one closed
     assert knows(memory, "said in a child")
     memory.remember("said in the parent", wait=True)
     assert knows(memory, "said in the parent")
@@ -124,7 +124,7 @@ def test_a_child_that_ends_as_programs_do_ends_well(use: bool, leave: str, envir
         words, env=os.environ | environment | own, capture_output=True, text=True, timeout=300, check=False
     )
 
-    # Then it has its own exit code, nobody complains, and the parent goes on
+    # Then it has its own exit code, no one complains, and the parent goes on
     assert (done.returncode, done.stderr) == (7, "")
 
 

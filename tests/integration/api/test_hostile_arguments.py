@@ -1,4 +1,4 @@
-"""Whatever a caller gives, each verb answers or says which argument is wrong; other scopes never notice."""
+"""For any arguments, each verb answers or says which argument is wrong; other scopes never notice."""
 
 import inspect
 import io
@@ -124,7 +124,7 @@ FILES: dict[str, Callable[[], Any]] = {
     "source": lambda: io.BytesIO(EMPTY),
     "path": lambda: os.devnull,
 }
-"""Opened anew for each call, because they are read and written to their end."""
+"""Opened again for each call, because they are read and written to their end."""
 HOLDERS = (biem.Memory, AimMemory, Sessions, Notebook, Items)
 """The classes that have the verbs."""
 NOT_CALLED = {"Memory.close", "Memory.reindex", "Memory.diagnose", "AimMemory.save", "AimMemory.load", "Notebook.watch"}

@@ -1,4 +1,4 @@
-"""The public API on real servers: what one writes, everybody entitled finds; nobody else does."""
+"""The public API on real servers: what one writes, everyone entitled finds; no one else does."""
 
 import hashlib
 import json
@@ -79,7 +79,7 @@ def test_what_a_memory_is_worth_ranks_where_a_weight_says_so(settings: Configure
             for name, text in texts.items()
         }
 
-        # When either might be told, by a search and from what is at hand / Then the weight decides
+        # When either might be told, by a search and from prepared candidates / Then the weight decides
         for session in ("", "talk", "talk"):
             hits = memory.recall("red bicycle outside", session=session)
             assert [hit.node.id for hit in hits][:1] == [keys[first]]
@@ -281,7 +281,7 @@ def test_a_recall_is_counted_without_touching_the_vector(
     eventually(lambda: memory.get(written).access_count == 6)
     assert memory.flush()
 
-    # Then it has more energy, nothing was embedded but the questions, and nobody wrote the vector back
+    # Then it has more energy, nothing was embedded but the questions, and no one wrote the vector back
     assert memory.get(written).energy > node.energy > 0.6
     assert [text for call in embedder.calls for text in call if text != "olives"] == embedded
     assert in_milvus(stack.milvus_uri, ns=memory.bound_to.ns) == []
@@ -350,7 +350,7 @@ def test_many_are_stored_in_order_with_progress_and_a_bad_one_says_where_it_is(m
     assert len(set(ids)) == 1_203
     assert [memory.get(ids[n]).text for n in (0, 499, 500, 1_202)] == ["Line 0", "Line 499", "Line 500", "Line 1202"]
     assert [memory.get(ids[n]).write_seq for n in (0, 1_202)] == [1, 1_203]
-    # When one in the middle is bad, what was stored before its transaction stays, and nothing of its own does
+    # When one in the middle is bad, what was stored before its transaction stays, and nothing of its transaction does
     scope = memory.scope(project="bad")
     items = [{"text": f"Row {n}", "speaker": "A"} for n in range(700)]
     items[650] = {"text": "  "}
@@ -545,7 +545,7 @@ def test_an_embedder_whose_name_had_another_dimension_before_is_refused(settings
     with biem.connect(settings(), scope=scope, embedder=WordEmbedder(64, name)) as memory:
         memory.remember("The lighthouse was built in 1812", wait=True)
 
-    # When a model of that name has another dimension / Then nobody may work with it, and the old one goes on
+    # When a model of that name has another dimension / Then no one may work with it, and the old one goes on
     with pytest.raises(EmbedderMismatch, match="32-dimensional vectors now, and 64-dimensional"):
         biem.connect(settings(), scope=scope, embedder=WordEmbedder(32, name))
     with biem.connect(settings(), scope=scope, embedder=WordEmbedder(64, name)) as memory:
@@ -577,7 +577,7 @@ def test_a_timeout_of_the_index_says_why_and_what_was_stored(stack: Servers) -> 
     refusing = WordEmbedder()
     refusing.refused = ("lighthouse", "It is")
     with system(stack, encode=EncodePolicy(max_attempts=1)) as town, town.connect(embedder=refusing) as memory:
-        # When one waits for memories / Then the reason is told at once, and they are there
+        # When one waits for memories / Then the reason is shown at once, and they are there
         with pytest.raises(NotIndexed, match="cannot be embedded") as alone:
             memory.remember("The lighthouse was built in 1812", wait=True)
         with pytest.raises(NotIndexed, match="2 memories, first") as many:
@@ -647,7 +647,7 @@ def test_injection_strings_are_ordinary_names(memory: biem.Memory, stack: Server
     seed=st.integers(0, 2**32 - 1), plans=st.lists(st.text("wrecp", min_size=4, max_size=12), min_size=2, max_size=2)
 )
 def test_two_users_at_the_same_time_never_see_each_other(memory: biem.Memory, seed: int, plans: list[str]) -> None:
-    # Given two users of one Memory, who say the same words, each in an order of its own; as messages, because of facts
+    # Given two users of one Memory, who say the same words, each in its own order; as messages, because of facts
     # a new password supersedes the old one
     names = [uuid.uuid4().hex for _ in plans]
     began = threading.Barrier(2)

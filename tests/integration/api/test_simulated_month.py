@@ -151,7 +151,7 @@ def month(testbed: Testbed) -> Iterator[Month]:
     """Four weeks, on the packaged embedder and a clock that is moved by hand."""
     clock = HeldClock()
     embedder = build_embedder(Settings())
-    settings = testbed.settings(sleep=ONLY_SLEEP, aim=AimPolicy(admission="always"))  # the gate has tests of its own
+    settings = testbed.settings(sleep=ONLY_SLEEP, aim=AimPolicy(admission="always"))  # the gate has its own tests
     scope = biem.Scope(user=uuid.uuid4().hex)
     with ExitStack() as opened:
         memory = opened.enter_context(biem.connect(settings, scope=scope, embedder=embedder, clock=clock))
@@ -193,7 +193,7 @@ def month(testbed: Testbed) -> Iterator[Month]:
 
 
 def watch_the_first_hours(lives: Mapping[str, Life], clock: HeldClock) -> None:
-    """Nobody touches anything; then the clock goes back to where it was."""
+    """No one touches anything; then the clock goes back to where it was."""
     for life in lives.values():
         life.tiers.append(life.memory.get(life.ids["precious"]).tier)
     for hours in (0.0, 1.0, 6.931, 24.0):
@@ -229,7 +229,7 @@ def test_what_is_hot_enters_the_canvas_and_leaves_it_when_it_has_cooled(life: Li
 
 @pytest.mark.req("G25", "H51", partly="a month")
 def test_noise_is_forgotten_within_days_and_the_store_stays_bounded(life: Life, month: Month) -> None:
-    # Given three remarks a day that nobody needs, Then those of the last days are there, and no others
+    # Given three remarks a day that no one needs, Then those of the last days are there, and no others
     noise = {name: node.status for name, node in life.end.items() if name.startswith("noise")}
     days: dict[str, set[int]] = defaultdict(set)
     for name, status in noise.items():
@@ -356,11 +356,11 @@ def test_a_decision_is_listed_and_can_be_undone_and_done_again(life: Life) -> No
 @pytest.mark.req("B3", partly="an unsure verdict")
 def test_an_unsure_contradiction_waits_for_a_person_to_decide(life: Life) -> None:
     old, new, question = life.ids["employer 0"], life.ids["employer 1"], life.story.employer[2]
-    # Given two employers and a rule that is not sure, Then after twelve nights it is still open and both are told
+    # Given two employers and a rule that is not sure, Then after twelve nights it is still open and both are shown
     [pending] = life.memory.conflicts()
     assert (pending.older_id, pending.newer_id) == (old, new)
     assert {old, new} <= set(life.found(question))
-    # When somebody decides for the old one, Then the new one is told no more, until it is undone
+    # When a user decides for the old one, Then the new one is shown no more, until it is undone
     life.memory.resolve(pending.id, "keep_old")
     assert life.memory.conflicts() == []
     found = life.found(question)

@@ -1,7 +1,7 @@
-"""The public API against a dict: whatever is done in whatever order, both say the same.
+"""The public API against a dict: after any operations in any order, both say the same.
 
 The model knows nothing of servers, tiers, queues or ranking: a memory is there or not, in one scope, with one text.
-Texts hold a word that nobody else says, so recall must find exactly what the dict has.
+Texts hold a word that no one else says, so recall must find exactly what the dict has.
 """
 
 import uuid
@@ -61,7 +61,7 @@ class Pair:
 
 
 class Model(RuleBasedStateMachine):
-    """One life in three scopes: a user's own, a project of theirs, and somebody else's."""
+    """One life in three scopes: a user's own, a project of theirs, and another user's."""
 
     memory: biem.Memory
 
@@ -261,7 +261,7 @@ class Model(RuleBasedStateMachine):
 
 @pytest.fixture
 def alone(stack: Servers) -> Iterator[biem.Memory]:
-    """A memory on a database of its own, where nothing works unless it is told to."""
+    """A memory on its own database, where nothing works unless it is instructed to."""
     with fresh_database(stack.postgres_dsn) as name:
         chosen = Settings(
             postgres_dsn=make_conninfo(stack.postgres_dsn, dbname=name),

@@ -20,7 +20,7 @@ from tests.support.servers import Testbed
 
 
 class World:
-    """A memory that forms all messages, in a scope of its own, on a held clock; and its canvas, seen from outside."""
+    """A memory that forms all messages, in its own scope, on a held clock; and its canvas, seen from outside."""
 
     def __init__(self, memory: biem.Memory, clock: HeldClock, canvas: RedisCanvas) -> None:
         self.memory = memory
@@ -104,7 +104,7 @@ def test_a_memory_can_look_for_its_own_faults(world: World) -> None:
 
 
 def test_an_erased_scope_is_forgotten_by_the_process_too(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Given a process that holds links of a scope, and whatever else a process holds of one
+    # Given a process that holds links of a scope, and everything else a process holds of one
     memory, dropped = world.memory, list[tuple[type, biem.Scope]]()
     for number in range(4):
         world.remember(f"The tram in Lisbon stops at square {number}", conversation="c", speaker="Ann")
@@ -113,7 +113,7 @@ def test_an_erased_scope_is_forgotten_by_the_process_too(world: World, monkeypat
     for part in (Associations, Orbits, Inertia):
         monkeypatch.setattr(part, "drop", noting(dropped, part, part.drop))
 
-    # When one memory is erased / Then the records say what is left; when the scope is, it is gone as a whole
+    # When one memory is erased / Then the records say the rest; when the scope is, it is gone as a whole
     memory.erase(world.remember("The tram is yellow", conversation="c"))
     assert dropped == []
     assert memory.erase(memory.bound_to).complete

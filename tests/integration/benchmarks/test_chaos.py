@@ -111,7 +111,7 @@ def test_what_clients_noted_becomes_a_story_of_each_memory() -> None:
         ["try", two, "b"], ["kept", two, "id2"], ["archiving", two], ["restored", two],
         ["try", three, "c"], ["leaked", f"{three}: c"], ["resurrected", f"{one}: a"], ["broken", "Traceback"],
     ]  # fmt: skip
-    # And one that another client of the scope erased, heard of first, and one that nobody who wanted to erase it found
+    # And one that another client of the scope erased, heard of first, and one that no one who wanted to erase it found
     four, five = (token(1, 0, 1, number) for number in range(2))
     events = [["erasing", four], ["missing", four], ["erased", four], *events]
     events += [["try", four, "d"], ["kept", four, "id4"], ["erasing", four], ["erased", four], ["restored", four]]

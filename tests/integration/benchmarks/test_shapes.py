@@ -24,7 +24,7 @@ from tests.support.servers import Configure
 
 FIRST = 3
 OFF = replace(RankPolicy(), coherent=0.0, plain=0)
-"""Structure counts whatever it shows, as it did before ADR 0059."""
+"""Structure counts regardless of what it shows, as it did before ADR 0059."""
 PEOPLE = (
     ("Dora", "rye", "bakery", "Lisbon", "soup", "terrier", "rowing", "violin"),
     ("Emil", "posters", "printer", "Krakow", "curry", "parrot", "fencing", "trumpet"),
@@ -112,7 +112,7 @@ def test_labels_and_neighbours_do_not_hide_what_a_plain_search_finds(
         ):
             return _found(own, conversation)
 
-    # When both are asked / Then biem finds no less, unless neighbours and labels count whatever they show
+    # When both are asked / Then biem finds no less, unless neighbours and labels always count
     found, before = ours(RankPolicy()), ours(OFF)
     assert before < plain
     assert found >= plain > 0.9

@@ -39,7 +39,7 @@ def test_a_change_is_noticed_and_answered_as_of_then(cli: Cli) -> None:
     # Given two facts of which the later one says that the earlier one no longer holds
     scope = ("--user", "change")
     ids = told(cli, "change", BERLIN, LISBON)
-    # When somebody asks, now and as of then / Then the answers differ
+    # When a user asks, now and as of then / Then the answers differ
     now, any_mood, most_alive, then, found = cli.each(
         ("recall", WHERE, *scope, "--json"),
         ("recall", WHERE, "--sentiment", "-1", "1", *scope, "--json"),
@@ -98,7 +98,7 @@ def test_feedback_links_and_a_turn_counts_once(cli: Cli) -> None:
     assert {link["type"] for link in links.document["links"]} >= {"causal"}
     assert all({link["source"], link["target"]} == set(ids.values()) for link in links.document["links"])
     assert LISBON["text"] in shown.stdout
-    # When nothing or nobody is named / Then it is refused
+    # When nothing or no one is named / Then it is refused
     assert "--useful ID" in cli("feedback", *scope, "--json", code=2).error["message"]
     assert cli("feedback", "--useful", UNKNOWN, *scope, "--json", code=3).error["kind"] == "NotFound"
 
@@ -117,14 +117,14 @@ def test_what_is_archived_is_no_answer_until_it_is_restored(cli: Cli) -> None:
     assert cli("unarchive", cat, *scope).document == {"restored": True}
     assert cli("unarchive", cat, *scope).document == {"restored": False}
     assert cli("recall", "Bamboo", *scope).document["hits"][0]["node"]["id"] == cat
-    # When it is nobody / Then it says so
+    # When it is no one / Then it says so
     assert cli("unarchive", UNKNOWN, *scope, code=3).error["kind"] == "NotFound"
 
 
 @pytest.mark.long
 @pytest.mark.req("G16", partly="on demand, by the command")
 def test_a_night_is_reported_and_the_next_one_has_nothing_to_do(cli: Cli) -> None:
-    # Given facts that nobody has slept over
+    # Given facts that no one has slept over
     scope = ("--user", "night")
     told(cli, "night", CAT, LISBON)
     # When the scope sleeps twice

@@ -98,7 +98,7 @@ def test_memories_are_listed_counted_and_reported_in_order_of_time(cli: Cli) -> 
 
 
 def test_what_was_there_already_is_said_and_part_of_an_id_is_enough(cli: Cli) -> None:
-    # Given a fact / When it is told again / Then it is the same memory, and the command says so
+    # Given a fact / When it is remembered again / Then it is the same memory, and the command says so
     scope = ("--user", "again")
     first = cli("remember", "The harbour closes at nine", *scope, "--json").document
     second = cli("remember", "The harbour closes at nine", *scope, "--json")
@@ -203,7 +203,7 @@ def test_upkeep_commands_answer_in_json_and_in_words(cli: Cli) -> None:
     assert status.stdout.count("ready") == 3
     assert cli("local", "status", "--json").document["ready"] is True
 
-    # And what is to be indexed anew is all there is
+    # And what is to be indexed again is all there is
     cli("remember", "to be indexed anew", "--user", "anew", "--wait")
     stored = cli("stats", "--json", "--user", "anew").document["memories"]
     assert cli("reindex", "--json", "--user", "anew").document["reindexed"] >= stored == 1  # all scopes

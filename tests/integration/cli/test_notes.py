@@ -37,6 +37,9 @@ def test_a_folder_is_added_synced_searched_shown_and_checked(cli: Cli, tmp_path:
     assert "wick" in expanded
     block = cli("context", "What does the storm lantern burn, and how much does it hold?", *scope).stdout
     assert "## Notes" in block
+    # And notes that do not bear on a question are found with a remark
+    assert "hardly answer" in cli("notes", "search", "Who won the chess tournament?", *scope).stderr
+    assert "hardly answer" not in cli("notes", "search", "What does the storm lantern burn?", *scope).stderr
     assert "  > The storm lantern burns" in block
     # And what is wrong is an exit code
     assert cli("notes", "lint", str(vault), *scope).stdout == ""

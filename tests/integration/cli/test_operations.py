@@ -58,7 +58,7 @@ def test_diagnose_exits_with_10_while_a_fault_is_left_and_fix_mends_it(cli: Cli)
             " SELECT 'purge', gen_random_uuid(), ns, now() FROM memories WHERE id = %s",
             (memory_id,),
         )
-    # Then it is told, once as a document and once for people, and mended when asked for
+    # Then it is shown, once as a document and once for people, and mended when asked for
     told = cli("diagnose", "--full", "--json", code=FAULTS).document
     assert [finding["id"] for finding in told["findings"]] == ["dead_letters"]
     assert told["healthy"] is False
@@ -74,7 +74,7 @@ def test_health_asks_every_server_and_starts_none(cli: Cli, tmp_path: Path) -> N
     none = Cli(tmp_path / "none")
 
     # When each is asked / Then one is ready, the other is not, and is as empty as before
-    cli("stats")  # whoever opens the embedded servers first brings their schema
+    cli("stats")  # anyone who opens the embedded servers first brings their schema
     assert cli("health", "--json").document == {
         "ready": True, "degraded": [], "schema": "ok",
         "servers": {"postgres": "ok", "redis": "ok", "milvus": "ok"},

@@ -215,7 +215,7 @@ class TestBuild:
             mind.say("Grace trains for the marathon", "Grace runs the marathon", conversation=f"day {day}")
             mind.hippocampus.build(mind.scope, eager=True)
 
-        # Then the link counts them, and what is read anew says so
+        # Then the link counts them, and what is read again says so
         assert mind.strength("Grace", "marathon") == 10
         fresh = PostgresLinks(database)
         assert {link.strength for link in fresh.of(mind.scope, mind.id("Grace")) if link.type == "cooccurrence"} >= {10}
@@ -460,7 +460,7 @@ class TestConsolidate:
         # When it is consolidated, twice
         merged = [mind.hippocampus.consolidate(mind.scope)["merged"] for _ in range(2)]
 
-        # Then the richer one is left with both sources, beside what differs, and nothing was built
+        # Then the richer one is left with both sources, next to what differs, and nothing was built
         items = mind.concepts.items([mind.scope], [mind.id("Grace")], 9, mind.hippocampus._fading, mind.clock.now())
         assert {item.text: set(item.sources) for item in items[mind.id("Grace")]} == {
             "Ann: Grace moved to Lisbon in May with her old piano": set(ids[:2]),
@@ -588,7 +588,7 @@ class TestRelated:
             # When Grace is spoken of
             seen.append("Ann: Peanuts are salty" in [memory for _, memory in mind.related("Grace")])
 
-        # Then peanuts come to mind after enough repetition, though nobody said so
+        # Then peanuts come to mind after enough repetition, though no one said so
         assert mind.strength("Grace", "peanuts") == 0
         assert not seen[0]
         assert seen[-1]
@@ -716,7 +716,7 @@ class TestRelated:
 class TestSweep:
     @pytest.mark.req("H52")
     def test_other_parameters_recall_nearly_the_same(self, database: Database) -> None:
-        """H52's sweep; costs, sources and a start with ten messages, which it also wants, have tests of their own."""
+        """H52's sweep; costs, sources and a start with ten messages, which it also wants, have their own tests."""
         # Given two weeks of talk, and questions whose answers were said once
         names = [name for name, value in asdict(ConceptPolicy()).items() if type(value) in (int, float) and value > 0]
         draw = random.Random(52)

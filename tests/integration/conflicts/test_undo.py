@@ -7,9 +7,9 @@ import psycopg
 import pytest
 import redis
 from psycopg import sql
-from pymilvus import MilvusClient
 
 import biem
+from biem.adapters.milvus.light_import import MilvusClient
 from biem.bootstrap import Servers
 from biem.domain.conflict import RESOLUTIONS, Conflict
 from biem.domain.policies.aim import AimPolicy
@@ -128,7 +128,7 @@ def test_a_decision_of_a_rule_that_is_taken_back_leaves_both_as_they_were(memory
     assert decided.explanation.endswith(".")
     assert memory.get(older).superseded_by == newer
 
-    # When it is taken back / Then the older is, to the byte, what it was before the newer was told
+    # When it is taken back / Then the older is, to the byte, what it was before the newer was given
     undone = memory.undo(decided.id)
     assert memory.flush()
     assert _in_postgres(stack.postgres_dsn, (older,), newer)["postgres.memories"] == alone

@@ -1,4 +1,4 @@
-"""The embedded stack with its real servers, each test in a home of its own."""
+"""The embedded stack with its real servers, each test in its own home."""
 
 import os
 import shutil
@@ -12,9 +12,9 @@ from pathlib import Path
 import psutil
 import pytest
 import redis
-from pymilvus import MilvusClient
 
 from biem.adapters.embedded import Status, boot, keep, status, stop
+from biem.adapters.milvus.light_import import MilvusClient
 from biem.errors import ConfigError, StoreFull
 from tests.support import stacks
 from tests.support.stacks import (
@@ -132,7 +132,7 @@ def test_an_ordinary_user_is_served(base: Path, new_home: Path) -> None:
     caps = "-all,+dac_read_search"
     become = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     become += [f"--inh-caps={caps}", f"--ambient-caps={caps}", f"--bounding-set={caps}"]
-    # When it uses a home of its own
+    # When it uses its own home
     words = [*become, sys.executable, "-c", CLIENT, str(new_home)]
     done = subprocess.run(words, input="", capture_output=True, text=True, check=False)
     # Then the servers run, and all is its own
@@ -144,7 +144,7 @@ def test_an_ordinary_user_is_served(base: Path, new_home: Path) -> None:
 @pytest.mark.req("D1")
 def test_stop_ends_the_servers_for_joined_clients_too_until_a_client_joins_again(own_home: Path) -> None:
     with joined(own_home) as urls:
-        # When somebody stops the stack
+        # When a user stops the stack
         assert stop(own_home)
         # Then the client that is still there does not bring it back
         assert down(own_home)
@@ -238,7 +238,7 @@ def test_a_home_whose_disk_filled_up_says_so_and_starts_again_when_there_is_room
         with filler.open("wb", buffering=0) as file, suppress(OSError):
             while True:
                 file.write(b"\0" * 4096)
-        # When somebody wants it
+        # When a user wants it
         with pytest.raises(StoreFull, match="free space"):
             joined(new_home).join()
         # Then it is there again as soon as there is room

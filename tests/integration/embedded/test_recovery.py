@@ -178,7 +178,7 @@ def test_a_frozen_backend_of_a_dead_postmaster_does_not_keep_a_home_down(own_hom
             if owner_dies:
                 process.kill()
                 kill_owner(own_home)
-            # Then the next start ends what is left of it, and nothing else, and has what was committed
+            # Then the next start ends the rest of it, and nothing else, and has what was committed
             with joined(own_home) as urls:
                 eventually(lambda: not lives(backend) and status(own_home).ready, 60, "another postmaster answers")
                 assert query(urls, "SELECT x FROM t") == [(1,)]

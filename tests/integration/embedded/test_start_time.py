@@ -21,7 +21,7 @@ while not select.select([sys.stdin], [], [], 0)[0]:
     sum(range(10_000))
 print((time.monotonic() - began) / (time.process_time() - used))
 """
-"""Computes until it is told to stop, and says how many times longer that took than it would have alone."""
+"""Computes until it is instructed to stop, and says how many times longer that took than it would have alone."""
 
 
 @contextmanager

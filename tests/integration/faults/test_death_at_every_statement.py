@@ -1,4 +1,4 @@
-"""Nights, workers and calls cut at every statement: whatever had been committed by then, it ends as if nobody had died.
+"""Nights, workers and calls cut at every statement: from any committed state it ends as if no process had died.
 
 The story runs within one transaction of PostgreSQL that is rolled back at the end, with its own transactions as
 savepoints. Before each statement what is committed by then is handed to another process, which sleeps, and is put back.
@@ -163,7 +163,7 @@ def test_a_night_that_dies_before_any_statement_is_made_good_by_the_next(players
 
         # When the process dies before any statement of the night, and another one has the next nights
         ends = cut_everywhere(stage, lambda: _assert_well(living), inherit, stride=sized(4, 1))
-    # Then each time all ends as if nobody had died
+    # Then each time all ends as if no process had died
     assert differing(ends, expected) == {}
     assert ends.places > 30
 
@@ -173,7 +173,7 @@ def _assert_well(memory: biem.Memory) -> None:
 
 
 def work(memory: biem.Memory, stage: Stage) -> None:
-    """Encode, clear and forget whatever waits; the leases of the dead have run out."""
+    """Encode, clear and forget all that waits; the leases of the dead have run out."""
     encoder: Any = memory._system.encoder
     for _ in range(40):
         stage.connection.execute(
@@ -185,7 +185,7 @@ def work(memory: biem.Memory, stage: Stage) -> None:
 
 
 def employers(memory: biem.Memory, *names: str) -> None:
-    """People who changed their employers, of which nobody said so: conflicts that wait."""
+    """People who changed their employers, of which no one said so: conflicts that wait."""
     now = memory.now()
     memory.remember_many(
         [
@@ -256,7 +256,7 @@ def test_any_call_may_die_before_any_statement_and_is_completed_by_repeating_it(
 
                 ends = cut_everywhere(stage, story, inherit)
                 different[name], cuts[name] = differing(ends, expected), ends.places
-    # Then each time all ends as if nobody had died
+    # Then each time all ends as if no process had died
     assert {name: found for name, found in different.items() if found} == {}
     assert min(cuts.values()) > 1, cuts
 
@@ -288,7 +288,7 @@ def test_a_night_that_archives_and_erases_what_expired_dies_before_any_statement
         with stage.transaction(put_back=True):
             night(living)
             expected = stage.state()
-        # When the process dies before any statement of the night / Then the next one ends as if nobody had died
+        # When the process dies before any statement of the night / Then the next one ends as if no process had died
         ends = cut_everywhere(stage, lambda: night(living), inherit)
     assert differing(ends, expected) == {}
     # And each of the three that were erased has a receipt

@@ -1,4 +1,4 @@
-"""A move to another embedder, a restore, a backup cut at every step: done once more, each ends as if nobody had died.
+"""A move to another embedder, a restore, a backup cut at every step: repeated, each ends as if no process had died.
 
 A step is a statement to PostgreSQL, a command to Redis or a write to Milvus. A death within a transaction leaves what
 was there before it began, so it suffices to die wherever something has changed since the last place.
@@ -30,7 +30,7 @@ _IDLE = ("SELECT", "SET", "SHOW", "BEGIN", "ANALYZE", "GRANT", "CREATE TABLE IF 
 """Statements that begin so change nothing that is there."""
 _WRITES = ("create_collection", "create_index", "drop_collection", "insert", "upsert", "delete")
 _OWN = ("schema_migrations", "metrics")
-"""Tables that say when a program ran and not what it was told."""
+"""Tables that say when a program ran and not what it was given."""
 
 
 class Death(BaseException):
@@ -65,7 +65,7 @@ class Fate:
 
 @contextmanager
 def fated(end: int, *, anywhere: bool = False) -> Iterator[Fate]:
-    """Whoever speaks to a server on this thread meets their fate; where they die, nothing more is done."""
+    """Anyone who speaks to a server on this thread meets their fate; where they die, nothing more is done."""
     fate = Fate(end, anywhere=anywhere)
 
     def heard(call: Callable[..., Any], known: Callable[..., dict[str, bool]]) -> Callable[..., Any]:
@@ -121,7 +121,7 @@ def found(town: System) -> dict[str, list[str]]:
 
 
 def lived(town: System) -> None:
-    """Memories of all kinds in one scope, and something that somebody else said."""
+    """Memories of all kinds in one scope, and something that another process said."""
     with town.connect() as memory:
         live(memory)
         memory.scope(user="other").remember("The other one drinks tea, too", wait=True)
@@ -137,7 +137,7 @@ def until_it_survives(attempt: Callable[[int], bool], *, at_least: int) -> None:
 @pytest.mark.req("X8", partly="a move to another embedder, restore and backup")
 def test_a_move_that_dies_at_any_step_is_ended_by_the_next(stack: Servers) -> None:
     with system(stack) as town:
-        # Given memories, and what is there when nobody dies while they are moved
+        # Given memories, and what is there when no process dies while they are moved
         lived(town)
         before = found(town)
 
@@ -162,7 +162,7 @@ def test_a_move_that_dies_at_any_step_is_ended_by_the_next(stack: Servers) -> No
 @pytest.mark.long
 def test_a_restore_that_dies_at_any_step_is_ended_by_the_next(stack: Servers, tmp_path: Path) -> None:
     with system(stack) as town:
-        # Given two backups, and what is there when nobody dies while they are brought back
+        # Given two backups, and what is there when no process dies while they are brought back
         paths = [tmp_path / "early", tmp_path / "late"]
         states: list[Mapping[str, Any]] = []
         lived(town)

@@ -96,14 +96,14 @@ def test_all_that_two_processes_wrote_is_found_once_after_the_owner_was_killed_t
     written = acknowledged(*notes)
     assert len(written) == 2 * EACH
     every_text_is_found_once(own_home, written)
-    # And when everybody has left, no process stays behind
+    # And when everyone has left, no process stays behind
     eventually(lambda: not processes(own_home), 60)
 
 
 @pytest.mark.long
 def test_what_a_killed_writer_had_acknowledged_is_found_once(own_home: Path, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
-    # Given a writer that is killed in the middle of its work, with nobody else there
+    # Given a writer that is killed in the middle of its work, with no one else there
     with process("write", own_home, USER, "cedar", 100_000, notes, env=HASTY) as writer:
         for _ in range(150):
             assert line(writer)

@@ -74,7 +74,7 @@ def doors(stack: Servers, tmp_path: Path) -> Iterator[Doors]:
 
 @pytest.fixture
 def memory(doors: Doors, own_database: str) -> Iterator[biem.Memory]:
-    """A memory with two active texts, behind the doors, that does no work by itself."""
+    """A memory with two active texts, behind the doors, that does no work on its own."""
     settings = Settings(
         **doors.urls | {"postgres_dsn": make_conninfo(doors.urls["postgres_dsn"], dbname=own_database)},  # type: ignore[arg-type]
         queue="none",

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import psycopg
 import pytest
-from pymilvus import MilvusClient
 
 import biem
 from biem.adapters.embedded import status, stop
+from biem.adapters.milvus.light_import import MilvusClient
 from biem.bootstrap import Servers
 from biem.config import Settings
 from biem.errors import EmbedderUnavailable, StoreFull
@@ -273,7 +273,7 @@ def test_while_the_embedder_fails_memories_wait_findable_by_words_and_all_get_re
     with psycopg.connect(stack.postgres_dsn) as connection:
         jobs = connection.execute("SELECT max(attempts), max(last_error) FROM outbox WHERE ns = %s", (scope.ns,))
         attempts, reason = jobs.fetchone() or (None, None)
-    assert attempts in (0, 1)  # one batch may be held by a worker that was told to leave
+    assert attempts in (0, 1)  # one batch may be held by a worker that was instructed to leave
     assert "overloaded" in str(reason)
     # And when the process is another one and the embedder is back, all have a vector, none is zero
     with through(doors) as memory:
@@ -308,7 +308,7 @@ def test_an_embedder_that_fails_does_not_slow_the_reply_path(memory: biem.Memory
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of its own with little room."""
+    """A separate disk with little room."""
     disk = tmp_path / "disk"
     disk.mkdir()
     if sys.platform != "linux" or os.geteuid() != 0:

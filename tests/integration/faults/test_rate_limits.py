@@ -35,7 +35,7 @@ def test_no_reply_asks_the_model_and_a_night_without_its_answers_ends_well(
     settings = testbed.settings(sleep=ONLY_SLEEP, reasoner=model, queue="none")
     scope = biem.Scope(user=uuid.uuid4().hex)
     with biem.connect(settings, scope=scope, embedder=WordEmbedder(dim=512), clock=clock) as memory:
-        # When somebody remembers, asks and praises / Then each has its answer, and no model was asked
+        # When a user remembers, asks and praises / Then each has its answer, and no model was asked
         def reply() -> list[str]:
             hits = memory.recall("saffron harvest")
             assert "saffron harvest" in memory.context("saffron harvest").text

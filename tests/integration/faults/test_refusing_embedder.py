@@ -1,4 +1,4 @@
-"""An embedding server that refuses: a setting to correct, which costs meaning, and nobody but those who use it."""
+"""An embedding server that refuses: a setting to correct, which costs meaning, and no one but those who use it."""
 
 import logging
 import uuid

@@ -1,4 +1,4 @@
-"""Whatever becomes of what Redis keeps, answers are right, other scopes notice nothing, and it fills again."""
+"""With any damage to the data in Redis, answers are right, other scopes notice nothing, and it fills again."""
 
 import time
 import uuid
@@ -265,7 +265,7 @@ def test_a_canvas_of_the_form_before_vectors_were_packed_is_filled_again(pair: P
     vector = np.full(64, 0.3, dtype="<f4").tobytes()
     pair.client.delete(names[4])
     pair.client.hset(names[2], mapping={"": b"\xc6digest\xff", **dict.fromkeys(ids, vector)})
-    # When it is used / Then it is filled anew
+    # When it is used / Then it is refilled
     use(pair.memory)
     eventually(lambda: pair.client.strlen(names[4]) == 16 + 4 * 64 * pair.client.zcard(names[0]) > 16)
 

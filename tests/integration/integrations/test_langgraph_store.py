@@ -1,7 +1,7 @@
 """The tests of LangGraph's own PostgreSQL store, on `BiemStore` and real servers.
 
 Their cases are those of `libs/checkpoint-postgres/tests/test_store.py` and `test_async_store.py` of
-github.com/langchain-ai/langgraph (MIT licence), written anew. Left out: migrations, configurations of an embedder, and
+github.com/langchain-ai/langgraph (MIT licence), rewritten. Left out: migrations, configurations of an embedder, and
 exact scores, which depend on the store's own formula.
 """
 

@@ -3,17 +3,18 @@
 import asyncio
 import uuid
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
-from agents import SQLiteSession
-from agents.memory import Session
-from agents.memory.session_settings import SessionSettings
 
 import biem
-from biem.integrations.openai_agents import BiemSession
 from tests.support.fakes import WordEmbedder
 from tests.support.servers import Configure
+
+if TYPE_CHECKING:
+    from agents.memory import Session
+
+    from biem.integrations.openai_agents import BiemSession
 
 ITEMS: list[Any] = [
     {"role": "user", "content": "Where is the blue kettle?"},
@@ -40,6 +41,13 @@ def connected(settings: Configure) -> Iterator[biem.Memory]:
         yield memory
 
 
+def opened(memory: biem.Memory, name: str, **options: Any) -> "BiemSession":
+    """A session. The SDK takes seconds to import, which every process that collects this file would spend."""
+    from biem.integrations.openai_agents import BiemSession
+
+    return BiemSession(memory, name, **options)
+
+
 @pytest.fixture
 def own(connected: biem.Memory) -> biem.Memory:
     """A scope of the test's own."""
@@ -47,7 +55,7 @@ def own(connected: biem.Memory) -> biem.Memory:
 
 
 def test_every_item_comes_back_as_from_the_sdks_own_session(own: biem.Memory) -> None:
-    async def program(session: Session) -> list[Any]:
+    async def program(session: "Session") -> list[Any]:
         answers: list[Any] = [await session.get_items()]
         await session.add_items(list(ITEMS))
         answers += [await session.get_items(), await session.get_items(3), await session.get_items(100)]
@@ -60,8 +68,11 @@ def test_every_item_comes_back_as_from_the_sdks_own_session(own: biem.Memory) ->
         answers.append(await session.get_items())
         return answers
 
+    from agents import SQLiteSession
+    from agents.memory import Session
+
     # Given a session of biem and the SDK's own / When one program runs on both
-    session = BiemSession(own, "kitchen")
+    session = opened(own, "kitchen")
     expected, got = asyncio.run(program(SQLiteSession("kitchen"))), asyncio.run(program(session))
 
     # Then they answer alike
@@ -72,7 +83,7 @@ def test_every_item_comes_back_as_from_the_sdks_own_session(own: biem.Memory) ->
 
 
 def test_what_was_said_is_remembered_until_it_is_taken_back(own: biem.Memory) -> None:
-    session = BiemSession(own, "kitchen")
+    session = opened(own, "kitchen")
     asyncio.run(session.add_items(list(ITEMS)))
 
     # Then recall finds what was said, and neither tools nor instructions
@@ -109,9 +120,11 @@ def test_a_memory_that_was_there_before_its_message_stays(own: biem.Memory) -> N
 
 
 def test_settings_of_a_session(own: biem.Memory) -> None:
-    quiet = BiemSession(own, "quiet", remember=False, session_settings=SessionSettings(limit=1))
+    from agents.memory.session_settings import SessionSettings
+
+    quiet = opened(own, "quiet", remember=False, session_settings=SessionSettings(limit=1))
     asyncio.run(quiet.add_items(list(ITEMS[:2])))
     assert asyncio.run(quiet.get_items()) == ITEMS[1:2]
     assert own.recall("kettle") == []
     with pytest.raises(biem.InvalidInput, match="name"):
-        BiemSession(own, "")
+        opened(own, "")

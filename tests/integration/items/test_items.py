@@ -19,7 +19,7 @@ CLOCK = HeldClock()
 
 @pytest.fixture(scope="module")
 def connected(settings: Configure) -> Iterator[biem.Memory]:
-    """One connection for the tests of this file, whose time stands still until it is told to move."""
+    """One connection for the tests of this file, whose time stands still until it is instructed to move."""
     with biem.connect(settings(), embedder=WordEmbedder(), clock=CLOCK) as memory:
         yield memory
 
@@ -91,7 +91,7 @@ def test_items_of_the_same_text_are_two(own: biem.Memory) -> None:
 
 
 def test_reading_an_item_is_a_use_of_its_memory(own: biem.Memory) -> None:
-    # Given an item that nobody used for a week
+    # Given an item that no one used for a week
     item = own.items.put(("a",), "1", {"text": "The ferry leaves at nine"})
     CLOCK.advance(days=7)
     before = own.get(item.memory_id or "")
@@ -154,7 +154,7 @@ def test_what_has_expired_is_destroyed(own: biem.Memory, rows: Callable[..., int
     own.sleep()
     swept = own.items.sweep()
 
-    # Then neither rows nor memories are left, and the key begins anew
+    # Then neither rows nor memories are left, and the key starts again
     assert swept <= 1
     assert (rows("items", own), rows("memories", own), rows("evidence", own)) == (0, 0, 0)
     again = own.items.put(("a",), "1", {"text": "seven"})

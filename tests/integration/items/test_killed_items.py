@@ -69,7 +69,7 @@ def test_a_call_that_dies_before_any_statement_is_made_good_by_asking_again(play
                 # When the process dies before any statement, and another one is asked for the same
                 ends = cut_everywhere(stage, lambda story=story: story(living), lambda story=story: story(heir))  # type: ignore[misc]
                 different[name] = differing(ends, expected)
-    # Then each time all ends as if nobody had died
+    # Then each time all ends as if no process had died
     assert {name: found for name, found in different.items() if found} == {}
 
 

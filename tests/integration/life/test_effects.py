@@ -48,7 +48,7 @@ NEVER = 2.0
 
 
 class World:
-    """One scope with settings of its own, and a clock to hold."""
+    """One scope with its own settings, and a clock to hold."""
 
     def __init__(self, memory: biem.Memory, clock: HeldClock) -> None:
         self.memory = memory
@@ -95,7 +95,7 @@ Open = Callable[..., World]
 def everything(testbed: Testbed) -> Iterator[World]:
     """A connection with the default policies, for all tests; connecting takes longer than a story.
 
-    Its worker works when it is told to, and does not look for jobs that others should do by other policies.
+    Its worker works when it is instructed to, and does not look for jobs that others should do by other policies.
     """
     clock, settings = HeldClock(), testbed.settings(sleep=ONLY_SLEEP, aim=FORM_ALL, encode=EncodePolicy(poll_s=3_600.0))
     with biem.connect(settings, embedder=WordEmbedder(dim=512), clock=clock) as memory:
@@ -206,9 +206,9 @@ def test_what_was_pushed_out_of_the_canvas_says_so_and_rises_again(world: Open) 
     stronger = [there.remember(f"Note number {number} of the harbour", importance=4) for number in range(2)]
     there.remember("Until later", importance=1)
     assert [there.memory.get(one).tier for one in (key, *stronger)] == ["L2", "L1", "L1"]
-    # When it is recalled three times, Then it is in again, and the records say so of whoever had to leave
+    # When it is recalled three times, Then it is in again, and the records say so of anyone who had to leave
     there.recall("ferry seven", top_k=1, times=3)
-    # A little after it rose: the canvas is asked who has to leave, and the records are told
+    # A little after it rose: the canvas is asked who has to leave, and the records are updated
 
     def tiers() -> list[str]:
         return [there.memory.get(one).tier for one in (key, *stronger)]
@@ -243,7 +243,7 @@ def test_feedback_makes_memories_stay(world: Open) -> None:
 
 @pytest.mark.req("G28", partly="with BIEM_CONTEXT__SLOTS=1; slots are off by default")
 def test_what_was_of_use_stays_in_view_while_other_things_are_asked(world: Open) -> None:
-    # Given a memory that was of use in the first turn, Then it is told in the third, which is about something else
+    # Given a memory that was of use in the first turn, Then it is shown in the third, which is about something else
     def story(there: World) -> bool:
         key = there.remember("Ann cannot eat nuts")
         there.remember("The tram to the harbour leaves at seven")
@@ -562,7 +562,7 @@ def test_the_gate_lets_repetitions_form_nothing(world: Open) -> None:
 
 
 def moved(there: World) -> tuple[list[str], int]:
-    """What is told of a bridge that was open and is closed; and conflicts known."""
+    """Statements of a bridge that was open and is closed; and conflicts known."""
     names = {there.remember("The old bridge is open"): "old"}
     there.clock.advance(days=3)
     names[there.remember("The old bridge is closed")] = "new"
@@ -607,12 +607,12 @@ def test_of_a_memory_that_is_disputed_in_part_the_news_is_reported_first_and_the
     assert block.index("(disputed since") > block.index(was)
     assert now in block
 
-    # And the rest is told as if nothing had been said, and so is all of it as of then
+    # And the rest is shown as if nothing had been said, and so is all of it as of then
     assert told(besides)[0].node.id == first
     assert "disputed_by" not in told(besides)[0].why
     assert [(hit.node.id, "disputed_by" in hit.why) for hit in told(disputed, as_of=before)] == [(first, False)]
 
-    # And when it is decided, when that is taken back, and when the news are forgotten, it is told accordingly
+    # And when it is decided, when that is taken back, and when the news are forgotten, prompts change accordingly
     there.memory.resolve(conflict.id, "keep_both")
     assert all("disputed_by" not in hit.why for hit in told(disputed))
     there.memory.undo(conflict.id)
@@ -639,7 +639,7 @@ def test_what_disagrees_is_signalled_and_what_is_compatible_is_not(world: Open) 
 def test_what_waits_for_a_decision_survives_a_restart_and_every_decision_does_what_it_says(
     world: Open, testbed: Testbed
 ) -> None:
-    # Given five people of whom two things were said, and somebody else
+    # Given five people of whom two things were said, and another user
     there = world()
     people = dict(
         zip(("Li Ming", "Zhang Wei", "Bob Stone", "Eve Ryder", "Tom Baker"), (*RESOLUTIONS, "ignore"), strict=True)

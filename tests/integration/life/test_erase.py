@@ -259,7 +259,7 @@ def test_a_worker_killed_after_it_slept_through_an_erasure_leaves_a_row_that_is_
 
         records.renew = asleep  # type: ignore[method-assign]
         records.complete = killed  # type: ignore[method-assign]
-        # And is killed before it learns that nobody wants the row
+        # And is killed before it learns that no one wants the row
         with pytest.raises(Killed):
             memory._system.encoder()
         assert in_milvus(stack.milvus_uri, needle=word) == [gone]
@@ -308,7 +308,7 @@ def test_erasing_while_redis_is_down_says_so_and_nothing_is_shown(doors: Doors, 
         assert counts(receipt)["redis"] == (None, None)
         doors.redis.open()
         assert memory.recall(word) == []
-        # And what is left in Redis goes with the delayed job
+        # And the rest in Redis goes with the delayed job
         assert in_redis(stack.redis_url, word) != []
         hasten_purges(stack)
         eventually(lambda: in_redis(stack.redis_url, word) == [])

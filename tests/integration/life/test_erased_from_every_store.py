@@ -28,7 +28,7 @@ def word() -> str:
 
 @dataclass
 class Person:
-    """One user with a project, and the ids of what was told on the user's own level."""
+    """One user with a project, and the ids of what was given on the user's own level."""
 
     memory: biem.Memory
     project: biem.Memory
@@ -131,7 +131,7 @@ def test_an_erased_user_is_gone_with_all_projects_and_others_stay(person: Person
     assert (receipt.target, receipt.backups) == (memory.bound_to.ns, ())
     assert anywhere(stack, word) == []
     assert memory.scopes() == []
-    # And others have theirs, and an erasure of nobody is complete
+    # And others have theirs, and an erasure of no one is complete
     assert [hit.node.id for hit in neighbour.recall("another user")] == [kept]
     again = memory.erase(user=memory.bound_to.user)
     assert (again.complete, again.memories) == (True, 0)

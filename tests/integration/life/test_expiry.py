@@ -95,7 +95,7 @@ def test_at_its_expiry_a_memory_is_hidden_everywhere_before_any_job_ran(
     place.clock.advance(hours=1, microseconds=-1)
     assert place.told(key)["recall"]
 
-    # When its end has come / Then nothing shows it, and what was said beside it is there
+    # When its end has come / Then nothing shows it, and what was said next to it is there
     place.clock.advance(microseconds=1)
     assert [where for where, shown in place.told(key).items() if shown] == []
     assert place.memory.count() == 2
@@ -255,7 +255,7 @@ def test_a_conflict_with_an_expired_memory_is_not_listed_nor_does_it_dispute(pla
     with pytest.raises(biem.InvalidInput, match="expires"):
         place.memory.resolve(pair.id, "merge")
 
-    # When it has expired / Then the conflict is listed no more, and the other side is told without a doubt
+    # When it has expired / Then the conflict is listed no more, and the other side is shown without a doubt
     place.clock.advance(hours=1)
     assert place.memory.conflicts(status=None) == []
     assert place.memory.stats()["conflicts"] == 0

@@ -61,7 +61,7 @@ def test_after_a_scrub_no_file_of_the_home_holds_a_byte_of_what_was_erased(tmp_p
         # When it is erased / Then files still hold it
         left = files_with(home, word)
         assert {name.split("/")[0] for name in left} >= {"postgres", "valkey", "backups", "log"}
-        # And when it is scrubbed, beside a program that goes on, none does
+        # And when it is scrubbed, next to a program that goes on, none does
         done = scrub(settings)
         assert [Path(path).name for path in done["deleted"]] == ["before-0002.biem"]
         assert files_with(home, word) == set()

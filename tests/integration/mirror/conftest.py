@@ -14,7 +14,7 @@ from tests.support.servers import Configure
 
 @pytest.fixture(scope="module")
 def system(settings: Configure) -> Iterator[biem.Memory]:
-    """One system for all tests of a module; each has a user of its own."""
+    """One system for all tests of a module; each has its own user."""
     alone = settings(sleep=SleepPolicy(off=("notes", "mirror", "sessions")), queue="none")
     with biem.connect(alone, scope=biem.Scope(user=uuid.uuid4().hex), embedder=WordEmbedder()) as opened:
         yield opened
@@ -22,7 +22,7 @@ def system(settings: Configure) -> Iterator[biem.Memory]:
 
 @pytest.fixture
 def memory(system: biem.Memory) -> Iterator[biem.Memory]:
-    """The memory of a user that nobody else is."""
+    """The memory of a user that no other test is."""
     opened = system.scope(user=uuid.uuid4().hex)
     yield opened
     opened.erase(user=opened.bound_to.user)

@@ -1,4 +1,4 @@
-"""`biem mirror` and `biem project` in a shell, and the job that syncs by itself."""
+"""`biem mirror` and `biem project` in a shell, and the job that syncs on its own."""
 
 import os
 import time

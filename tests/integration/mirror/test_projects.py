@@ -12,7 +12,7 @@ from tests.integration.mirror.conftest import files_of
 
 
 def git(folder: Path, *words: str) -> None:
-    """Git, without the settings of whoever runs the tests."""
+    """Git, without the settings of anyone who runs the tests."""
     plain = ["git", "-c", "user.name=t", "-c", "user.email=t@t", "-c", "init.defaultBranch=main", "-C", str(folder)]
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1"}
     subprocess.run([*plain, *words], check=True, capture_output=True, env=environment)
@@ -68,7 +68,7 @@ def test_a_folder_that_claims_to_be_a_work_tree_of_a_strange_repository_is_not_o
 ) -> None:
     tree = repository.parent / "tree"
     git(repository, "worktree", "add", str(tree))
-    # Given a clone whose `.git` points into the user's repository / When it is opened / Then it is a project of its own
+    # Given a clone whose `.git` points into the user's repository / When it is opened / Then it is its own project
     hostile = tmp_path / "hostile"
     hostile.mkdir()
     (hostile / ".git").write_text(f"gitdir: {repository}/.git/worktrees/tree\n")
@@ -155,7 +155,7 @@ def test_a_strangers_files_are_taken_in_only_after_adopt_and_never_reach_the_use
     file.write_text(file.read_text().replace("Fridays", "Mondays"))
     project.mirror.sync()
     assert project.get(key).text == "We deploy on Mondays."
-    # Who asks the user's own level for it is told where it is
+    # Who asks the user's own level for it is shown where it is
     with pytest.raises(NotFound, match="mirrors the project 'lake'"):
         memory.mirror.adopt(root)
     # After the user's yes they are memories of the project, and of it alone

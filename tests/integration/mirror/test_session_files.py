@@ -54,7 +54,7 @@ def test_the_open_session_grows_in_one_file_and_a_closed_one_has_its_own(memory:
     assert current.read_bytes().startswith(first)
     assert (current.stat().st_ino, sync(memory)) == (inode, 0)
 
-    # And when it is closed, and another one begins / Then it has a file of its own, with every message
+    # And when it is closed, and another one begins / Then it has its own file, with every message
     whole = current.read_bytes()
     memory.sessions.close(session.id)
     other = memory.sessions.open()
@@ -92,7 +92,7 @@ def test_a_named_session_is_written_when_it_is_closed_and_a_project_has_no_archi
 
 @pytest.mark.parametrize("harm", ["longer", "shorter", "deleted", "half"])
 def test_a_current_file_that_is_not_as_it_was_left_is_written_again(memory: biem.Memory, root: Path, harm: str) -> None:
-    # Given a file that somebody changed, or that a sync left half appended when it died
+    # Given a file that a user changed, or that a sync left half appended when it died
     session = memory.sessions.open()
     memory.sessions.append(session.id, "user", "Where is the blue barrel?")
     sync(memory)

@@ -264,7 +264,7 @@ def test_a_copied_file_is_another_memory(memory: biem.Memory, root: Path) -> Non
     [coffee] = [each for each in memory.list(limit=10).items if "coffee" in each.text]
     assert coffee.id != key
     assert memory.get(key).text == "I drink green tea."
-    # and an exact copy says what is there already: it is told, and nothing is doubled
+    # and an exact copy says what is there already: it is shown, and nothing is doubled
     (file.parent / "same.md").write_bytes(file.read_bytes())
     assert sync(memory).troubled == 1
     [status] = memory.mirror.status()
@@ -299,7 +299,7 @@ def test_the_file_of_an_erased_memory_is_deleted_and_a_copy_of_it_refused(memory
     receipt = memory.erase(key)
     assert [(each.before, each.after) for each in receipt.stores if each.store == "files.mirror"] == [(1, 0)]
     assert not file.exists()
-    # Given the id of an erased memory / When Git brings its file back / Then it is told, and nothing is stored
+    # Given the id of an erased memory / When Git brings its file back / Then it is shown, and nothing is stored
     file.write_bytes(before)
     assert sync(memory).troubled == 1
     assert memory.count() == 1

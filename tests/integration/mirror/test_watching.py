@@ -52,7 +52,7 @@ def test_what_an_editor_saves_again_and_again_is_one_revision_and_the_file_is_le
         (tmp_path / "long_term" / "knowledge" / "ferry.md").write_text("The ferry leaves at nine.\n")
         saved = file.read_bytes()
         eventually(lambda: texts(memory) == {"Ann eats no nuts and no fish", "The ferry leaves at nine."})
-        # Then there is one revision, and nobody rewrote what was saved
+        # Then there is one revision, and no one rewrote what was saved
         [node] = [each for each in memory.list(limit=50).items if each.layer == "core"]
         assert node.revision == 2
         assert file.read_bytes() == saved

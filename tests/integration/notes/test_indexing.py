@@ -98,7 +98,7 @@ def test_bodies_join_to_the_text_once_and_each_is_stored_and_embedded_once(
 
 
 class Unread(str):
-    """The text of a tag that nobody may look at."""
+    """The text of a tag that no one may look at."""
 
     __slots__ = ()
 

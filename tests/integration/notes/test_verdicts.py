@@ -39,7 +39,7 @@ def test_a_note_that_contradicts_a_fact_is_listed_and_reported_until_a_person_de
     write("office.md", RAISED)
     # When facts are compared with notes
     assert compared(memory) == {"compared": 1, "contradicts": 1, "confirms": 0}
-    # Then the verdict names both, nothing changed, and the memory is told with the note that disagrees
+    # Then the verdict names both, nothing changed, and the memory is shown with the note that disagrees
     [verdict] = memory.notes.verdicts()
     assert (verdict.kind, verdict.memory_id, verdict.place) == ("contradicts", fact, "office.md:5")
     assert verdict.sentence == "The office rent is 1500 euros a month."
@@ -116,7 +116,7 @@ def test_what_memories_name_decides_between_notes_that_are_alike(
         write(f"{folder}/files.md", "# Files\n\n## Reading\n\nOpen the file, read every line, and close it again.\n")
     question = "How do I read a file line by line for the report?"
     memory.remember("The report is written in another tool.", tags=[language], wait=True)
-    # When notes are asked alone, both are alike; beside that memory its folder comes first
+    # When notes are asked alone, both are alike; next to that memory its folder comes first
     scores = {hit.note.path: hit.score for hit in memory.notes.search(question)}
     assert scores["python/files.md"] == pytest.approx(scores["rust/files.md"])
     found = memory.recall(question).notes

@@ -20,7 +20,7 @@ from tests.support.servers import Configure
 
 @pytest.fixture
 def memory(settings: Configure, embedder: WordEmbedder) -> Iterator[biem.Memory]:
-    """A memory without background work of its own, whose watcher looks for folders every twentieth of a second."""
+    """A memory without background work, whose watcher looks for folders every twentieth of a second."""
     policy = settings().notes
     alone = settings(sleep=SleepPolicy(off=("notes",)), queue="none", notes=type(policy)(look_s=0.05, backoff_s=0.05))
     with biem.connect(alone, scope=biem.Scope(user=uuid.uuid4().hex), embedder=embedder) as opened:

@@ -60,7 +60,7 @@ class TestFeedback:
         assert memory.get(ferry).energy < before
 
     def test_feedback_never_breaks_the_agent(self, memory: biem.Memory) -> None:
-        # Given no memory, memory switched off, and an id that nobody knows / When feedback comes / Then nobody suffers
+        # Given no memory, memory switched off, and an id that no one knows / When feedback comes / Then no one suffers
         unknown = "01890a5d-ac96-774b-bcce-b302099a8057"
         assert BIEMContextPlugin(down).feedback([unknown]) is False
         assert BIEMContextPlugin(never, enabled=False).feedback([unknown]) is False
@@ -85,7 +85,7 @@ class TestAutomaticFeedback:
         # Given an agent with and one without automatic feedback
         hotel, ferry = two(memory)
         asked, unasked = BIEMContextPlugin(memory, auto_feedback=True), BIEMContextPlugin(memory)
-        # When the reply repeats the question, or nobody asked for feedback
+        # When the reply repeats the question, or no one asked for feedback
         asked.prepare_context("Is Hotel Avenida nice?")
         asked.record_assistant_message("Hotel Avenida is very nice.")
         unasked.prepare_context("Where does Lin Xiao stay?")

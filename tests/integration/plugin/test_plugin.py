@@ -141,7 +141,7 @@ def test_the_message_list_is_system_with_memories_then_history_then_the_input(me
 
 
 class Agent:
-    """Somebody's agent, with a prompt of its own."""
+    """Another user's agent, with its own prompt."""
 
     def __init__(self) -> None:
         self.system_prompt = BASE
@@ -225,7 +225,7 @@ def test_a_cancelled_injection_leaves_the_prompt_as_it_was(unhurried: biem.Memor
 
     slow.let.clear()
     asyncio.run(impatient())  # waits for its threads
-    # Then nobody's memories stay in the prompt
+    # Then no one's memories stay in the prompt
     assert holder.system_prompt == BASE
 
 
@@ -314,7 +314,7 @@ HOSTILE = [
 def test_hostile_memories_can_neither_close_the_block_nor_forge_headings(
     settings: Configure, embedder: WordEmbedder
 ) -> None:
-    where = settings(context=ContextPolicy(drop=99.0))  # whatever they are worth
+    where = settings(context=ContextPolicy(drop=99.0))  # of any worth
     with biem.connect(where, scope=biem.Scope(user=uuid.uuid4().hex), embedder=embedder) as memory:
         _tell_hostile_texts(memory)
 
@@ -679,11 +679,11 @@ def test_what_the_history_holds_is_not_shown_again_and_what_it_lost_is(memory: b
     assert memory.flush()
     history = [{"role": "user", "content": text} for text in said]
 
-    # When a block is made beside the whole history / Then it tells the older memory alone, in search and session
+    # When a block is made next to the whole history / Then it tells the older memory alone, in search and session
     for _ in range(2):
         block = plugin.recall_context("When does the ferry to Hiiumaa leave?", history=history)
         assert [hit.node.text for hit in block.hits] == ["The ferry to Hiiumaa has a café"]
-    # And of a history that was cut the lost messages are told
+    # And of a history that was cut the lost messages are shown
     content = plugin.messages(BASE, history[2:], "When does the ferry to Hiiumaa leave?")[0]["content"]
     assert said[0] in content
     assert said[1] in content

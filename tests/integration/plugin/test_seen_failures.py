@@ -22,7 +22,7 @@ class Life:
         self.began = clock.now()
 
     def tells(self, text: str, *, by: str = "user", **details: Any) -> None:
-        """A message in a conversation of its own, a day after the last."""
+        """A message in its own conversation, a day after the last."""
         self.clock.advance(days=1)
         plugin = BIEMContextPlugin(self.memory, conversation=f"day {self.clock.now():%j}")
         record = plugin.record_user_message if by == "user" else plugin.record_assistant_message

@@ -76,14 +76,14 @@ def test_a_conversation_reads_no_more_rows_in_a_large_scope_than_its_searches_ta
 ) -> None:
     each: list[dict[str, int]] = []
     for size in SIZES:
-        # Given a database with so many memories, linked, of many subjects
+        # Given a database with that many memories, linked, of many subjects
         scope, embedder = Scope("benchmark", f"rows_{uuid.uuid4().hex[:8]}"), SyntheticEmbedder()
         dsn = create_database(stack.postgres_dsn, scope.user)
         try:
             migrate(dsn)
             fill(dsn, scope, size, embedder.info.id, datetime.now(UTC), embedder.info.dim)
 
-            # When a process talks with it; beside what it reads at its start, of links and settings
+            # When a process talks with it; next to what it reads at its start, of links and settings
             few, many = (rows_read(stack, settings, dsn, scope, rounds) for rounds in (WARM, WARM + ROUNDS))
             each.append({table: rows - few.get(table, 0) for table, rows in many.items() if rows})
         finally:

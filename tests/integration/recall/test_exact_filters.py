@@ -1,4 +1,4 @@
-"""What few memories meet is found under every profile, in a block and from what is at hand, on the real servers."""
+"""What few memories meet is found under every profile, in a block and from prepared candidates, on the real servers."""
 
 import uuid
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ CONDITIONS: list[tuple[str, Any]] = [
     ("speakers", ["Rosa"]),
 ]
 UNHURRIED = {"context": ContextPolicy(min_confidence=0.0), "orbit": OrbitPolicy(min_confidence=0.0, least_talk=0.0)}
-"""A block tells the best however unsure, and what is at hand answers however little of it there is."""
+"""A block tells the best however unsure, and what is prepared answers however little of it there is."""
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def crowded(settings: Configure) -> Iterator[tuple[biem.Memory, dict[str, Any]]]
 def test_the_few_that_meet_a_condition_are_found_among_many_that_fit_better(
     crowded: tuple[biem.Memory, dict[str, Any]], profile: str, name: str, value: Any
 ) -> None:
-    # Given two of four hundred / When they are asked for by one condition / Then both are told, and nothing else
+    # Given two of four hundred / When they are asked for by one condition / Then both are shown, and nothing else
     memory, wanted = crowded
     hits = memory.recall(QUESTION, top_k=10, profile=profile, **{name: value})
     assert {hit.node.id for hit in hits} == wanted[name]
@@ -98,13 +98,13 @@ def test_a_block_tells_just_the_few_that_meet_a_condition(
 def test_a_follow_up_finds_just_the_few_that_meet_a_condition(
     crowded: tuple[biem.Memory, dict[str, Any]], name: str, value: Any
 ) -> None:
-    # Given a session with memories at hand, of which those that meet the condition are no part
+    # Given a session with memories prepared, of which those that meet the condition are no part
     memory, wanted = crowded
     session = f"by {name}"
     first = memory.recall(QUESTION, top_k=10, session=session)
     assert wanted[name].isdisjoint(hit.node.id for hit in first)
     eventually(lambda: memory.recall("the garden at the river", top_k=5, session=session).way == "orbit")
 
-    # When the next question has it / Then just those are told
+    # When the next question has it / Then just those are shown
     hits = memory.recall(QUESTION, top_k=10, session=session, **{name: value})
     assert {hit.node.id for hit in hits} == wanted[name]

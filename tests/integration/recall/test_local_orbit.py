@@ -1,4 +1,4 @@
-"""Follow-up questions from what is at hand, on real servers: never older than the records, never somebody else's."""
+"""Follow-up questions from prepared candidates, on real servers: never older than the records, never another user's."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ from tests.support.servers import Configure
 from tests.support.workloads import ROOT
 
 READY = OrbitPolicy(min_confidence=0.0, least_talk=0.0)
-"""Whatever is at hand answers: correctness must not rest on caution."""
+"""All that is prepared answers: correctness must not rest on caution."""
 TOWNS = ["Lisbon", "Oslo", "Kyoto", "Quito"]
 ELSEWHERE = """
 import sys
@@ -37,7 +37,7 @@ with biem.connect(settings, scope=biem.Scope(user=sys.argv[1]), embedder=WordEmb
 
 
 class Session:
-    """A memory of four journeys, asked in one session; waits until what is near was taken at hand."""
+    """A memory of four journeys, asked in one session; waits until what is near was taken prepared."""
 
     def __init__(self, memory: biem.Memory, name: str = "s") -> None:
         self.memory, self.name = memory, name
@@ -60,7 +60,7 @@ class Session:
         return hits
 
     def settle(self) -> None:
-        """What the last search was told is at hand."""
+        """What the last search was given is prepared."""
         eventually(lambda: self.count("biem.recall.gather") >= self.searches())
 
     def count(self, name: str) -> int:
@@ -72,7 +72,7 @@ class Session:
 
 @pytest.fixture
 def ready(settings: Configure, embedder: WordEmbedder) -> Iterator[Session]:
-    """A session in which everything at hand is good enough."""
+    """A session in which everything prepared is good enough."""
     scope = biem.Scope(user=uuid.uuid4().hex)
     with biem.connect(settings(orbit=READY), scope=scope, embedder=embedder) as memory:
         yield Session(memory)
@@ -111,7 +111,7 @@ def test_another_matter_is_searched_for(settings: Configure, embedder: WordEmbed
         session = Session(memory)
         session.ask("What costs the Lisbon tram 3?")
 
-        # When the next one is about Quito / Then what is at hand does not answer it
+        # When the next one is about Quito / Then what is prepared does not answer it
         hits = session.ask("What costs the Quito tram 14?")
         assert hits.way == "search"
         assert hits[0].node.text == "The Quito tram 14 costs 14 coins"
@@ -144,7 +144,7 @@ def test_what_was_erased_archived_or_replaced_between_two_questions_is_not_shown
         lambda key: ready.memory.erase(key),
         lambda key: ready.memory.archive(key),
     ):
-        # Given a question that has tram 5 at hand
+        # Given a question that has tram 5 prepared
         ready.name = uuid.uuid4().hex
         assert "The Lisbon tram 5 costs 5 coins" in texts(ready.ask("What costs the Lisbon tram 5?"))
 
@@ -157,7 +157,7 @@ def test_what_was_erased_archived_or_replaced_between_two_questions_is_not_shown
 
 
 def test_a_fact_replaced_by_a_decision_between_two_questions_is_shown_as_it_is_now(ready: Session) -> None:
-    # Given two facts in conflict, at hand
+    # Given two facts in conflict, prepared
     memory = ready.memory
     old = memory.remember("The Lisbon tram office opens at 8:00", wait=True)
     new = memory.remember("The Lisbon tram office opens at 10:00", wait=True)
@@ -166,7 +166,7 @@ def test_a_fact_replaced_by_a_decision_between_two_questions_is_shown_as_it_is_n
     query = "When does the Lisbon tram office open?"
     ready.ask(query)
 
-    # When the newer one is decided for / Then only that is told
+    # When the newer one is decided for / Then only that is shown
     if found.status == "pending":
         memory.resolve(found.id, "keep_new")
     told = [hit.node.id for hit in ready.ask(query)]
@@ -175,7 +175,7 @@ def test_a_fact_replaced_by_a_decision_between_two_questions_is_shown_as_it_is_n
 
 
 def test_what_was_written_between_two_questions_is_found(ready: Session) -> None:
-    # Given something at hand / When somebody says something new
+    # Given something prepared / When a user says something new
     ready.ask("What costs the Lisbon tram 3?")
     new = ready.memory.remember("The Lisbon tram 77 goes to the zoo", speaker="Ann", conversation="Lisbon")
 
@@ -212,11 +212,11 @@ def test_conditions_originals_and_the_past_are_searched_for(ready: Session) -> N
 
 
 def test_a_session_of_the_same_name_in_another_scope_has_nothing_prefetched(ready: Session) -> None:
-    # Given a session with something at hand / When somebody else's agent uses the same name
+    # Given a session with something prepared / When another user's agent uses the same name
     ready.ask("What costs the Lisbon tram 3?")
     stranger = ready.memory.scope(user=uuid.uuid4().hex)
 
-    # Then nothing is known there; and a project of ours starts with a search of its own
+    # Then nothing is known there; and a project of ours starts with its own search
     assert stranger.recall("What costs the Lisbon tram 3?", session="s") == []
     assert ready.memory.scope(project="p").recall("What costs the Lisbon tram 3?", session="s").way == "search"
 
@@ -224,7 +224,7 @@ def test_a_session_of_the_same_name_in_another_scope_has_nothing_prefetched(read
 @pytest.mark.long
 @pytest.mark.req("X47", partly="what is at hand for a follow-up, changed by another process")
 def test_another_process_erases_and_writes_between_two_questions(ready: Session, environment: dict[str, str]) -> None:
-    # Given something at hand in this process
+    # Given something prepared in this process
     gone = ready.ids["The Lisbon tram 5 costs 5 coins"]
     assert gone in [hit.node.id for hit in ready.ask("What costs the Lisbon tram 5?")]
 
@@ -252,7 +252,7 @@ def test_a_whole_scope_erased_between_two_questions_leaves_nothing(ready: Sessio
 
 @pytest.mark.long
 def test_many_threads_ask_write_and_erase_in_one_session(ready: Session) -> None:
-    # Given a session that everybody uses / When some ask while others erase
+    # Given a session that everyone uses / When some ask while others erase
     ready.ask("What costs the Lisbon tram 3?")
     doomed = [key for text, key in ready.ids.items() if text.startswith("The Lisbon")][:8]
     erased: set[str] = set()
@@ -298,7 +298,7 @@ def test_nothing_is_shown_of_what_no_one_has_heard_of_but_a_recall_still_shows_i
     assert hits.confidence < ContextPolicy().min_confidence
     assert ready.memory.recall(question, min_confidence=0.5) == []
     assert ready.memory.recall(question, min_confidence=0.5).confidence == pytest.approx(hits.confidence)
-    # And what is known is told, of a name, too
+    # And what is known is shown, of a name, too
     assert "tram 3 costs 3" in plugin.prepare_context("What costs the Lisbon tram 3?")
     assert "tram 3 costs 3" in plugin.prepare_context("What did Ann say of the Kyoto tram 3?")
 
@@ -323,7 +323,7 @@ def test_silence_speaks_chinese(memory: biem.Memory) -> None:
         wait=True,
     )
 
-    # Then nothing is told of the stranger, and what is known is
+    # Then nothing of the stranger is shown, and what is known is
     assert memory.context("张伟的钢琴老师是谁？").text == ""
     assert "公园" in memory.context("妈妈星期三去公园做什么？").text
 

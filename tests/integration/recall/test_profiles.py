@@ -182,7 +182,7 @@ def test_hippocampus_answers_from_concepts(settings: Configure, clock: HeldClock
 
 
 def test_what_was_just_written_is_found_under_every_profile(settings: Configure) -> None:
-    # Given a memory that nobody indexes / When it is asked for at once / Then it is there
+    # Given a memory that no one indexes / When it is asked for at once / Then it is there
     user = biem.Scope(user=uuid.uuid4().hex)
     with biem.connect(settings(queue="none"), scope=user, embedder=WordEmbedder()) as memory:
         written = memory.remember("The parcel locker opens with code 7714")
@@ -235,7 +235,7 @@ def test_the_command_line_chooses_profile_and_selection(home: Path, environment:
 
 
 def test_least_confidence_means_the_same_under_every_profile(filled: Callable[..., biem.Memory]) -> None:
-    # Given memories, a question that they answer and one about what nobody here has heard of
+    # Given memories, a question that they answer and one about what no one here has heard of
     memory = filled()
     stranger = "Why did Professor Fitzgerald sell his violin?"
     sure, unsure = memory.recall(QUERY).confidence, memory.recall(stranger).confidence
@@ -261,7 +261,7 @@ def test_a_context_is_never_silent_where_a_design_ranks(filled: Callable[..., bi
     # Given a memory that ranks as BIEM does, which knows no silence
     memory = filled(recall=RecallPolicy(profile="biem"))
 
-    # When something is asked that nobody here knows / Then the block has the best there is, and a plugin the same
+    # When something is asked that no one here knows / Then the block has the best there is, and a plugin the same
     question = "Why did Professor Fitzgerald sell his violin?"
     assert memory.context(question).hits
     assert biem.BIEMContextPlugin(memory).prepare_context(question)

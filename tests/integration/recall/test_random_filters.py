@@ -133,7 +133,7 @@ def test_a_recall_gives_what_a_comparison_one_by_one_gives(crowd: tuple[biem.Mem
         asked = drawn(random, nodes)
         wanted = {node.id for node in nodes if meets(node, asked)}
 
-        # When they are asked for / Then all of few are told, and of many as many as were asked for
+        # When they are asked for / Then all of few are shown, and of many as many as were asked for
         hits = memory.recall(random.choice(QUESTIONS), top_k=TOP, **asked)
         told = {hit.node.id for hit in hits}
         assert told <= wanted, asked

@@ -42,7 +42,7 @@ def texts(hits: biem.Hits) -> list[str]:
 def test_no_reranker_is_asked_by_default_one_is_asked_once_and_its_failure_leaves_the_rule(
     settings: Configure, server: RerankServer
 ) -> None:
-    # Given memories without a reranker / When something is recalled / Then nobody is asked
+    # Given memories without a reranker / When something is recalled / Then no model is asked
     with opened(settings, "") as memory:
         rule = texts(memory.recall(QUERY, top_k=2))
     assert server.calls == []
@@ -90,7 +90,7 @@ def test_a_reranker_that_hangs_costs_its_time_limit_once(settings: Configure, se
 
 @pytest.mark.req("C31", "M11", "X47", partly="core memories of the scope and the user come first, as they are now")
 def test_core_memories_of_user_and_project_begin_every_block(memory: biem.Memory) -> None:
-    # Given a rule of the user's, another of a project, and one of somebody else's
+    # Given a rule of the user's, another of a project, and one of another user's
     project = memory.scope(project="garden")
     rule = memory.remember("always answer in French", layer="core", importance=5)
     project.remember("we plant nothing poisonous", layer="core")
@@ -107,6 +107,6 @@ def test_core_memories_of_user_and_project_begin_every_block(memory: biem.Memory
     assert [hit.node.text for hit in block.hits[:2]] == ["always answer in French", "we plant nothing poisonous"]
     assert "secret" not in block.text
 
-    # And what is archived or erased is told no more
+    # And what is archived or erased is shown no more
     memory.archive(rule)
     assert "French" not in project.context("where is the lemon tree?").text

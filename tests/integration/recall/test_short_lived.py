@@ -1,4 +1,4 @@
-"""The five short-lived stores of the designs beside one another, each flooded while the others are looked at."""
+"""The five short-lived stores of the designs side by side, each flooded while the others are looked at."""
 
 import uuid
 from collections.abc import Iterator
@@ -13,7 +13,8 @@ from biem.adapters.redis.canvas import RedisCanvas
 from biem.adapters.redis.conversation_state import RedisRunningMemory
 from biem.adapters.redis.hot import RedisHotStore
 from biem.bootstrap import Servers
-from biem.domain.policies.context import SLOTS, SessionPolicy
+from biem.domain.policies.context import SLOTS
+from biem.domain.policies.sessions import SessionPolicy
 from tests.support.fakes import HeldClock, WordEmbedder, eventually
 from tests.support.life_workloads import ONLY_SLEEP
 from tests.support.servers import Testbed

@@ -34,7 +34,7 @@ PERIODS = {
 
 @contextmanager
 def celery(home: Path, log: Path, *arguments: str, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A Celery process, stopped as an operator would; its log is the file, beside which lies what it leaves behind."""
+    """A Celery process, stopped as an operator would; its log is the file, next to which lies what it leaves behind."""
     with log.open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "celery", "-A", "biem.workers.app", *arguments, "--loglevel", "INFO"],
@@ -133,14 +133,14 @@ def test_a_killed_worker_process_loses_no_memory(own_home: Path, tmp_path: Path)
 
 
 def notes(memory: biem.Memory) -> dict[str, int]:
-    """A rescan hook: two notes, each with a name of its own."""
+    """A rescan hook: two notes, each with its own name."""
     known = int(memory.stats()["memories"])
     memory.remember_many({"text": f"note {name}", "ref": f"note:{name}"} for name in "ab")
     return {"added": int(memory.stats()["memories"]) - known}
 
 
 def test_a_rescan_hook_is_called_with_a_memory_and_may_be_called_again(testbed: Testbed) -> None:
-    # Given settings that name a function of somebody's
+    # Given settings that name a function of the user's
     hook = {"rescan": f"{__name__}:notes", "tenant": "rescan", "user": uuid.uuid4().hex}
     settings = testbed.settings(**hook)
 
@@ -154,7 +154,7 @@ def test_a_rescan_hook_is_called_with_a_memory_and_may_be_called_again(testbed: 
 
 @pytest.mark.parametrize("url", ["redis://127.0.0.1:9/0", "amqp://127.0.0.1:9//"])
 def test_a_broker_that_is_down_costs_no_write(url: str, caplog: pytest.LogCaptureFixture) -> None:
-    # Given a queue whose broker nobody answers for
+    # Given a queue whose broker no one answers for
     queue = CeleryQueue(url)
     queue.start(lambda: 0)
 
@@ -191,7 +191,7 @@ def test_four_workers_that_start_at_once_are_healthy_within_the_time_that_health
     probe = [sys.executable, *check["test"][2:]]
     assert probe[1:] == ["-m", "biem.workers.health", "--ready", "worker"]
 
-    # When four workers of two processes start beside each other, each in a folder of its own
+    # When four workers of two processes start side by side, each in its own folder
     with servers(Settings(home=own_home)), ExitStack() as stack:
         migrate(Settings(home=own_home))
         folders = [tmp_path / f"worker-{number}" for number in range(4)]

@@ -1,4 +1,4 @@
-"""Indexing in the background: each memory exactly once, whoever dies, sleeps or fails on the way."""
+"""Indexing in the background: each memory exactly once, anyone who dies, sleeps or fails on the way."""
 
 import os
 import signal
@@ -177,7 +177,7 @@ def test_a_poison_row_goes_to_the_dead_letter_alone_and_retry_brings_it_back(
         assert letter.reason == "ZeroDivisionError: a bug in the model"
         assert [memory.get(key).status for key in good] == ["active"] * 20
         assert memory.stats()["dead_letters"] == 1
-        # And it is still found by its words, and nobody else's business
+        # And it is still found by its words, and no one else's business
         assert [hit.node.id for hit in memory.recall("well")][:1] == [bad]
         assert memory.scope(user="other").dead_letters() == []
         assert memory.scope(user="other").retry() == 0
@@ -210,7 +210,7 @@ def test_a_dead_letter_is_found_by_its_words_also_when_it_is_old(
 def test_closing_does_not_wait_for_rows_that_another_process_holds(
     home: Path, settings: Configure, environment: dict[str, str], stack: Servers, scope: biem.Scope
 ) -> None:
-    # Given a row whose worker was killed a moment ago: for a minute nobody else may touch it
+    # Given a row whose worker was killed a moment ago: for a minute no one else may touch it
     with process("kill_between", home, scope.user, "Left behind", env=environment) as doomed:
         assert doomed.wait(300) == -signal.SIGKILL
     memory = biem.connect(settings(close_timeout_s=90.0), scope=scope, embedder=WordEmbedder())

@@ -194,7 +194,7 @@ def test_links_by_meaning_are_formed_again_and_those_in_time_stay(memory: biem.M
 
 
 def test_an_undecided_conflict_of_the_former_text_goes_and_the_new_text_is_compared(memory: biem.Memory) -> None:
-    # Given two facts that contradict each other, and of which nobody decided which holds
+    # Given two facts that contradict each other, and of which no one decided which holds
     now = memory.now()
     older = memory.remember("Ann works at Acme", at=now - timedelta(hours=2), importance=5)
     newer = memory.remember("Ann works at Globex", at=now - timedelta(hours=1), wait=True)
@@ -263,7 +263,7 @@ def test_a_fact_distilled_from_a_former_text_is_archived_and_its_sources_are_dis
     assert memory.flush()
     # When one of them is revised, and says much the same
     memory.revise(ids[0], text=CLUSTER[0] + " merrily")
-    # Then the fact is told no more, at once
+    # Then the fact is shown no more, at once
     assert memory.facts() == []
     assert memory.get(fact.id).status == "archived"
     assert fact.id not in [hit.node.id for hit in memory.recall("Li Ming runs along the river", top_k=10)]
@@ -283,7 +283,7 @@ def test_a_fact_distilled_from_a_former_text_is_archived_and_its_sources_are_dis
 def test_a_session_of_another_process_hears_of_a_revision(
     memory: biem.Memory, settings: Configure, clock: HeldClock
 ) -> None:
-    # Given a session in another process that has its candidates at hand
+    # Given a session in another process that has its candidates prepared
     texts_said = [f"The Lisbon tram {n} costs {n} coins" for n in range(40)]
     ids = memory.remember_many(
         [{"text": text, "speaker": "Ann", "conversation": "t"} for text in texts_said], wait=True
@@ -293,7 +293,7 @@ def test_a_session_of_another_process_hears_of_a_revision(
         eventually(lambda: other.recall("What costs the Lisbon tram 3?", session="s").way == "orbit")
         # When a memory is revised here
         memory.revise(ids[7], text="The Lisbon funicular 7 is closed for repair")
-        # Then a follow-up there is answered from what is at hand, with the new text
+        # Then a follow-up there is answered from prepared candidates, with the new text
         hits = other.recall("Is the funicular closed for repair?", session="s")
         assert (hits.way, hits[0].node.id) == ("orbit", ids[7])
         assert "The Lisbon tram 7 costs 7 coins" not in texts(
@@ -367,7 +367,7 @@ def test_reindexing_keeps_former_texts_findable(memory: biem.Memory, clock: Held
 def test_a_memory_in_the_canvas_a_slot_and_the_core_is_reported_again_and_once_erased_no_more(
     memory: biem.Memory, clock: HeldClock
 ) -> None:
-    # Given a memory that is hot, useful and core, and was told in a prompt
+    # Given a memory that is hot, useful and core, and was given in a prompt
     former, present = "Ann keeps the spare key below the flowerpot", "Ann gave the spare key to Bo"
     key = memory.remember(former, importance=5, layer="core", wait=True)
     memory.feedback(useful=[key], turn="t")

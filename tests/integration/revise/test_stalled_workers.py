@@ -31,7 +31,7 @@ def town(stack: Servers) -> Iterator[System]:
 
 
 class Two:
-    """Two processes without workers of their own, in a scope that nobody else has."""
+    """Two processes without their own workers, in a scope that no other test has."""
 
     def __init__(self, town: System, stack: ExitStack) -> None:
         town.scope = Scope(user=uuid.uuid4().hex)
@@ -39,7 +39,7 @@ class Two:
         self.one, self.other = (stack.enter_context(town.connect()) for _ in range(2))
 
     def work(self, memory: biem.Memory | None = None) -> None:
-        """Do whatever waits, as if all leases and pauses were over."""
+        """Do all that waits, as if all leases and pauses were over."""
         encoder: Any = (memory or self.other)._system.encoder
         for _ in range(20):
             self.town.sql("UPDATE outbox SET due_at = now() WHERE ns = %s", self.town.scope.ns)
@@ -100,7 +100,7 @@ STEPS: dict[str, Callable[[Any], Any]] = {
 def test_a_worker_that_stalls_at_any_step_does_not_bring_the_former_text_back(
     two: Two, monkeypatch: pytest.MonkeyPatch, step: str, after: bool
 ) -> None:
-    # Given a memory beside one that resembles it, and a worker that is encoding it and stalls at a step
+    # Given a memory next to one that resembles it, and a worker that is encoding it and stalls at a step
     two.town.sql("DELETE FROM embeddings")
     two.remember(NEAR_OLD)
     key = two.one.remember(OLD, **SAID)
@@ -186,7 +186,7 @@ def test_of_two_who_revise_one_revision_exactly_one_wins(two: Two) -> None:
     # When both revise it at once
     with ThreadPoolExecutor(2) as threads:
         won = list(threads.map(revise, (two.one, two.other), ("It ships to Rome", "It ships to Bonn")))
-    # Then one of them is told that it came too late
+    # Then one of them is informed that it came too late
     [text] = filter(None, won)
     assert [one.text for one in two.one.revisions(key)] == [OLD, text]
 

@@ -1,4 +1,4 @@
-"""Corrected memories against a dict with their histories: whatever is done in whatever order, both say the same.
+"""Corrected memories against a dict with their histories: after any operations in any order, both say the same.
 
 Each text holds a word that no other text ever held, so it tells which revision recall answers with.
 """
@@ -144,11 +144,11 @@ class Corrections(RuleBasedStateMachine):
             self.look(one)
 
     def told(self, word: str, at: datetime | None = None) -> list[str]:
-        """The texts with this word that are told, now or as of an instant."""
+        """The texts with this word that are shown, now or as of an instant."""
         return [hit.node.text for hit in self.memory.recall(word, top_k=5, as_of=at) if word in hit.node.text]
 
     def look(self, one: Known) -> None:
-        """Now and as of each revision exactly the text that stands is told."""
+        """Now and as of each revision exactly the text that stands is shown."""
         history = self.memory.revisions(one.id)
         assert [(each.text, each.importance, each.made_at) for each in history] == list(
             zip(one.texts, one.importances, one.made, strict=True)
@@ -177,7 +177,7 @@ def clock() -> HeldClock:
 
 @pytest.fixture
 def alone(stack: Servers, clock: HeldClock) -> Iterator[biem.Memory]:
-    """A memory on a database of its own, where nothing works unless it is told to."""
+    """A memory on its own database, where nothing works unless it is instructed to."""
     with (
         system(stack, queue="none", close_timeout_s=0.0) as town,
         biem.connect(town.settings, embedder=WordEmbedder(dim=512), clock=clock) as memory,

@@ -51,7 +51,7 @@ def test_what_is_no_longer_trusted_gives_back_what_it_replaced(own: biem.Memory)
     assert own.get(old).superseded_by == new
     # When it turns out to be untrusted
     revised(own, new, trust="untrusted")
-    # Then it has no effect any more, and is told last, as not verified
+    # Then it has no effect any more, and is shown last, as not verified
     assert (own.get(old).superseded_by, own.get(old).valid_to) == (None, None)
     assert own.conflicts(status=None) == []
     assert own.links(new) == []
@@ -90,7 +90,7 @@ def test_what_stood_then_is_distinguished_as_it_was_trusted_then(own: biem.Memor
     clock.advance(days=1)
     revised(own, mine, text="Ann works at Initech")
     revised(own, page, text="Ann works at Hooli")
-    # When it is asked what stood then / Then the web is told last, and left out by the least trust
+    # When it is asked what stood then / Then the web is shown last, and left out by the least trust
     hits = own.recall(QUESTION, as_of=then)
     assert [(hit.node.text, hit.node.trust) for hit in hits] == [
         ("Ann works at Acme", "trusted"),

@@ -1,4 +1,4 @@
-"""Workers and programs log in as somebody who owns nothing: row-level security holds whatever they run."""
+"""Workers and programs log in as a user who owns nothing: row-level security holds for everything they run."""
 
 import os
 import subprocess
@@ -60,7 +60,7 @@ def test_programs_work_with_a_login_that_owns_nothing_and_see_no_other_scope_wit
     assert diagnose(deployed.settings, full=True, embedder=deployed.embedder).findings == ()
     assert backup(deployed.settings, tmp_path / "b")["memories"] == 2
 
-    # When somebody with that login leaves the role of the service
+    # When a user with that login leaves the role of the service
     with psycopg.connect(deployed.settings.postgres_url() or "", autocommit=True) as connection:
         for role in ("RESET ROLE", "SET ROLE biem_service", "SET ROLE NONE", "RESET SESSION AUTHORIZATION"):
             connection.execute(role.encode())

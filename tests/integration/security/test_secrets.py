@@ -28,7 +28,7 @@ from tests.support.fakes import WordEmbedder, eventually
 ROOT = Path(__file__).parents[3]
 SECRET = "hunter2-and-more"
 NOWHERE = "127.0.0.1:9"
-"""Port 9 discards; nobody listens there here, so every call is refused at once."""
+"""Port 9 discards; no one listens there here, so every call is refused at once."""
 ENVIRONMENT = {
     "BIEM_POSTGRES_DSN": f"postgresql://ann:{SECRET}@{NOWHERE}/biem",
     "BIEM_REDIS_URL": f"redis://:{SECRET}@{NOWHERE}/0",

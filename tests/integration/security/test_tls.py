@@ -120,7 +120,7 @@ def test_a_wake_up_goes_over_tls_to_a_broker_whose_certificate_is_checked(vault:
 
 
 def test_a_server_of_another_authority_is_not_trusted(vault: Vault, stranger: Path) -> None:
-    # Given a PostgreSQL whose certificate a stranger should have signed / Then nobody gets the password
+    # Given a PostgreSQL whose certificate a stranger should have signed / Then no one gets the password
     with pytest.raises(biem.StoreUnavailable, match="certificate verify failed") as failure:
         biem.connect(vault.settings(ca=stranger), embedder=WordEmbedder())
     assert SECRET not in str(failure.value)

@@ -271,7 +271,7 @@ def test_requests_of_a_key_are_counted_over_all_workers(begin: Callable[..., Sit
     assert answers[0].headers["ratelimit-policy"] == '"key";q=6;w=60'
     assert answers[0].headers["ratelimit"].startswith('"key";r=5;t=')
 
-    # When it makes one more / Then it is told when to come again, and another key is not concerned
+    # When it makes one more / Then it learns when to come again, and another key is not concerned
     refused = browsers[0].get("/v1/about")
     problem(refused, 429, "rate-limited")
     assert 1 <= int(refused.headers["retry-after"]) <= 11

@@ -1,4 +1,4 @@
-"""`/openapi.json` says the truth: Schemathesis, which nobody here wrote, finds no answer that it does not describe."""
+"""`/openapi.json` says the truth: Schemathesis, which no one here wrote, finds no answer that it does not describe."""
 
 import re
 import subprocess

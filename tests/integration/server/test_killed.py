@@ -18,7 +18,7 @@ from tests.support.servers import Configure
 
 SENDERS = 10
 EACH = 6
-"""Posts of each sender: one under a key that all senders use, the others under keys of their own."""
+"""Posts of each sender: one under a key that all senders use, the others under their own keys."""
 SHARED = "the shared one"
 
 
@@ -98,7 +98,7 @@ class Senders:
 
 @pytest.fixture(scope="module")
 def token(settings: Configure) -> str:
-    """A key of its own scope."""
+    """Its own key scope."""
     with open_keys(settings()) as keys:
         return keys.add("acme", "killed", None, ["read", "write"]).token
 
@@ -138,7 +138,7 @@ def test_posts_repeated_after_a_kill_are_stored_once_and_none_is_lost(
                     break
             counted = browser.get("/v1/count").json()["count"]
 
-    # Then every post is there once, under the id that its sender was told
+    # Then every post is there once, under the id that its sender was given
     expected = {senders.told[key]: (key, text) for senders in runs for key, text in senders.every().items()}
     assert len(expected) == everything * len(runs)
     assert {node["id"]: (node["ref"], node["text"]) for node in nodes} == expected

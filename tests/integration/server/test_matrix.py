@@ -1,4 +1,4 @@
-"""Two tenants, two users, and every address, tool, resource, prompt and hook: nobody sees a byte of another one.
+"""Two tenants, two users, and every address, tool, resource, prompt and hook: no one sees a byte of another one.
 
 The lists come from the application itself, so that a new address without an example here fails.
 """
@@ -46,7 +46,7 @@ REFUSED = {"POST /v1/notes/libraries"}
 
 @dataclass
 class Person:
-    """A user of a tenant: what is known to nobody else, and the ways to what they have."""
+    """A user of a tenant: what is known to no other, and the ways to what they have."""
 
     tenant: str
     user: str
@@ -57,7 +57,7 @@ class Person:
     secret: str
     ids: dict[str, str]
     alone: dict[str, bytes]
-    """What each GET answered while nobody else had anything."""
+    """What each GET answered while no one else had anything."""
 
     def state(self) -> list[Any]:
         """All that a stranger could have changed."""
@@ -93,7 +93,7 @@ ADDRESSES = described()
 
 
 def bodies(ids: Mapping[str, str]) -> dict[str, Any]:
-    """Bodies of requests, with somebody's ids where they have some. An address that needs none is left out."""
+    """Bodies of requests, with another user's ids where they have some. An address that needs none is left out."""
     item = {"namespace": ["vault"], "key": "k"}
     return {
         "POST /v1/memories": {"text": "A lamp is on the shelf", "ref": ids["ref"]},
@@ -147,7 +147,7 @@ FILES = {
 
 
 def answer(browser: httpx.Client, method: str, path: str, ids: Mapping[str, str], file: bytes = b"") -> httpx.Response:
-    """The answer to the request of an address, with somebody's ids in its path and body."""
+    """The answer to the request of an address, with another user's ids in its path and body."""
     name = f"{method} {path}"
     filled = re.sub(r"\{(\w+)\}", lambda found: ids[found[1]], path)
     content = {"POST /v1/imports": file, **FILES}.get(name)
@@ -170,13 +170,13 @@ def gets(browser: httpx.Client, user: str) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where everybody has a folder for notes."""
+    """Where everyone has a folder for notes."""
     return tmp_path_factory.mktemp("notes")
 
 
 @pytest.fixture(scope="module")
 def site(begin: Callable[..., Site], root: Path) -> Site:
-    """Servers whose background jobs run when they are asked to only, so that nothing changes by itself."""
+    """Servers whose background jobs run when they are asked to only, so that nothing changes on its own."""
     return begin(folders=[f"{root}/{{tenant}}/{{user}}"], sleep=ONLY_SLEEP)
 
 
@@ -195,7 +195,7 @@ def people(site: Site, root: Path) -> dict[tuple[str, str], Person]:
 
 
 def _arrived(site: Site, tenant: str, user: str, name: str) -> Person:
-    """Somebody with nothing yet."""
+    """A user with nothing yet."""
     backend = site.backends[0]
     token = backend.keys.add(tenant, name, None, ALL).token
     memory = backend.memory.scope(tenant=tenant, user=name, project="")
@@ -256,7 +256,7 @@ PAIRS = [(owner, stranger) for owner in WHO for stranger in WHO if owner != stra
 def test_no_address_has_a_byte_of_another_tenant_or_user(
     people: dict[tuple[str, str], Person], owner: tuple[str, str], stranger: tuple[str, str]
 ) -> None:
-    # Given somebody who has something of every kind, and a stranger who may do everything in a scope of their own
+    # Given a user who has something of every kind, and a stranger who may do everything in their own scope
     mine, theirs = people[owner], people[stranger]
     fresh = people[stranger].browser
     before, file = mine.state(), theirs.browser.get("/v1/exports").content
@@ -280,13 +280,13 @@ def test_no_address_has_a_byte_of_another_tenant_or_user(
 
 
 def test_no_answer_depends_on_what_others_have(site: Site, people: dict[tuple[str, str], Person]) -> None:
-    # Given somebody with an empty scope, beside four who have everything
+    # Given a user with an empty scope, next to four who have everything
     for tenant, user in WHO:
         name = f"{user}-{uuid.uuid4().hex[:8]}"
         token = site.backends[0].keys.add(tenant, name, None, ALL).token
         alone = people[(tenant, user)].alone
 
-        # When they ask at every address / Then each answer is what it was when nobody had anything
+        # When they ask at every address / Then each answer is what it was when no one had anything
         for path, given in gets(site.browser(token), name).items():
             if path == "/v1/keys":
                 assert len(json.loads(given)) == len(json.loads(alone[path])) == 1
@@ -313,7 +313,7 @@ def test_no_tool_resource_or_prompt_has_a_byte_of_another_one(
     }
     assert examples.keys() == tools.keys()
 
-    # When each is asked with ids of somebody else / Then there is nothing of theirs, and no tool finds the id
+    # When each is asked with ids of another user / Then there is nothing of theirs, and no tool finds the id
     for name, arguments in examples.items():
         result = asked(browser, "tools/call", {"name": name, "arguments": arguments})["result"]
         require_nothing_of(mine, json.dumps(result), json.dumps(arguments), name)
@@ -336,7 +336,7 @@ def test_no_tool_resource_or_prompt_has_a_byte_of_another_one(
 
 
 def test_a_key_that_may_do_everything_but_read_reads_nothing(site: Site, root: Path) -> None:
-    # Given somebody who has something of every kind, and a key of theirs that may do everything but read
+    # Given a user who has something of every kind, and a key of theirs that may do everything but read
     mine = _arrived(site, "acme", "cy", f"cy-{uuid.uuid4().hex[:8]}")
     _settle(mine, root)
     token = mine.keys.add("acme", mine.memory.bound_to.user, None, ("write", "erase", "admin")).token

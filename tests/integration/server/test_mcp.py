@@ -85,7 +85,7 @@ async def live(client: Client) -> dict[str, Any]:
 
 
 def check(seen: dict[str, Any]) -> None:
-    """What must be true of it, by whatever way it came."""
+    """What must be true of it, however it came."""
     assert [tool.name for tool in seen["tools"]] == TOOLS
     assert {tool.name for tool in seen["tools"] if tool.annotations.read_only_hint} == {"recall", "context", "inspect"}
     assert {tool.name for tool in seen["tools"] if tool.annotations.destructive_hint} == {"forget"}
@@ -134,7 +134,7 @@ def test_a_client_in_memory_of_either_version(own: biem.Memory, mode: Any) -> No
 
 
 def test_a_failure_inside_is_not_reported(own: biem.Memory) -> None:
-    # Given a memory that fails in a way that nobody foresaw
+    # Given a memory that fails in a way that no one foresaw
     def broken(grant: str) -> biem.Memory:
         raise RuntimeError("a secret of the inside")
 
@@ -277,7 +277,7 @@ class TestStdio:
     def test_a_process_without_a_server_opens_the_memory_itself(
         self, connected: biem.Memory, tmp_path: Path, environment: dict[str, str]
     ) -> None:
-        # Given a program that is told where the stores are, and whose memory it is
+        # Given a program that knows where the stores are, and whose memory it is
         user = uuid.uuid4().hex
         variables = environment | {"HOME": str(tmp_path), "PATH": ""}
 

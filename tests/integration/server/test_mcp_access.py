@@ -1,4 +1,4 @@
-"""Who gets in at `/mcp`: every grant beside another user, tenant and project, ids of other scopes, and ended keys."""
+"""Who gets in at `/mcp`: every grant next to another user, tenant and project, ids of other scopes, and ended keys."""
 
 import json
 import time

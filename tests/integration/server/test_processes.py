@@ -50,7 +50,7 @@ def test_two_processes_serve_a_key_until_it_is_revoked(
     assert made["id"] in [key["id"] for key in listed.document]
     assert token.rpartition("_")[2] not in listed.stdout
 
-    # When a program uses the server in place of a memory of its own / Then what it stores is found
+    # When a program uses the server in its own place memory / Then what it stores is found
     eventually(lambda: _ready(url), timeout_s=120)
     with biem.remote(url, token) as memory:
         one = memory.remember("The lamp oil is in the shed", wait=True)

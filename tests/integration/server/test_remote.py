@@ -1,4 +1,4 @@
-"""`biem.remote` beside the memory itself, in one scope: the same results, types and errors."""
+"""`biem.remote` next to the memory itself, in one scope: the same results, types and errors."""
 
 import io
 import uuid

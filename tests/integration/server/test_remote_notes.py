@@ -1,4 +1,4 @@
-"""`notes` of a remote memory beside `memory.notes`: folders within those that the operator opened, and no others."""
+"""`notes` of a remote memory next to `memory.notes`: folders within those that the operator opened, and no others."""
 
 import uuid
 from collections.abc import Callable
@@ -41,7 +41,7 @@ def site(begin: Callable[..., Site], root: Path) -> Site:
 
 
 def keeper(site: Site, root: Path, **more: object) -> tuple[biem.Memory, RemoteMemory, Path, IssuedKey]:
-    """Somebody with a folder with one note: the memory here and there."""
+    """A user with a folder with one note: the memory here and there."""
     key = site.key(**more)  # type: ignore[arg-type]
     folder = root / "acme" / str(key.key.user) / "log"
     folder.mkdir(parents=True)
@@ -138,7 +138,7 @@ def test_wrong_requests_are_the_facades_errors(site: Site, root: Path) -> None:
 
 
 def test_folders_of_others_and_of_the_server_are_refused(site: Site, root: Path) -> None:
-    # Given a key that may do everything in its scope, and the folder of somebody else
+    # Given a key that may do everything in its scope, and the folder of another user
     _, there, mine, _ = keeper(site, root)
     here, _, theirs, _ = keeper(site, root)
     (mine / "link").symlink_to(theirs)
@@ -154,7 +154,7 @@ def test_folders_of_others_and_of_the_server_are_refused(site: Site, root: Path)
 
 
 def test_a_folder_that_became_a_link_is_not_read(site: Site, root: Path) -> None:
-    # Given a library whose folder was replaced by a link to that of somebody else
+    # Given a library whose folder was replaced by a link to that of another user
     _, there, mine, _ = keeper(site, root)
     _, _, theirs, _ = keeper(site, root)
     (theirs / "secret.md").write_text("# Secret\n\nThe vault is behind the mirror.\n")

@@ -46,7 +46,7 @@ def test_commands_that_concern_all_scopes_or_files_are_refused(site: Site) -> No
     ids=["great", "least", "list", "object"],
 )
 def test_json_that_could_not_be_read_again_is_not_stored(site: Site, value: str) -> None:
-    # Given somebody with a memory and an item
+    # Given a user with a memory and an item
     browser = site.browser(site.key().token)
     [memory_id] = browser.post("/v1/memories", json={"text": "The vault is behind the mirror"}).json()["ids"]
 
@@ -81,7 +81,7 @@ def test_numbers_names_and_times_beyond_all_bounds_are_refused(site: Site) -> No
 
 
 def test_cursors_repeated_keys_and_turns_of_another_scope_lead_to_nothing_of_it(site: Site) -> None:
-    # Given somebody with pages of memories, links and messages
+    # Given a user with pages of memories, links and messages
     mine, theirs = (site.browser(site.key(grants=ALL).token) for _ in range(2))
     items = [{"text": f"Vault {number} is behind the mirror"} for number in range(5)]
     ids = mine.post("/v1/memories", json={"items": items, "wait": True}).json()["ids"]
@@ -117,7 +117,7 @@ def test_an_empty_idempotency_key_is_refused(site: Site) -> None:
 
 
 def test_a_file_of_another_scope_is_imported_into_the_callers_own(site: Site) -> None:
-    # Given what somebody exported, which names their scope
+    # Given what a user exported, which names their scope
     made, key = site.key(grants=ALL), site.key(grants=ALL)
     mine, theirs = site.browser(made.token), site.browser(key.token)
     said = {"text": "The vault is behind the mirror", "wait": True}

@@ -89,7 +89,7 @@ def test_the_quick_start_leaves_files_that_people_can_edit(settings: Configure, 
     (folder / ".git").mkdir()
     used = settings(profile="aimate", user="mirrored")
     with MemorySystem(settings=used, embedder=WordEmbedder()) as system:
-        # When a habit, a decision and a message are told
+        # When a habit, a decision and a message are shown
         system.set_project(folder / ".git" / "..")
         system.process_user_input("我习惯用 Tab 缩进")
         system.memory.remember("we deploy on Fridays", layer="long_term", kind="knowledge")

@@ -6,14 +6,15 @@ from datetime import timedelta
 import pytest
 
 import biem
-from biem.domain.policies.context import BuilderPolicy, LayerPolicy, SessionPolicy
+from biem.domain.policies.layers import BuilderPolicy, LayerPolicy
+from biem.domain.policies.sessions import SessionPolicy
 from tests.support.fakes import HeldClock, WordEmbedder, eventually
 from tests.support.servers import Configure
 
 
 @pytest.fixture(scope="module")
 def connected(settings: Configure) -> Iterator[tuple[biem.Memory, HeldClock]]:
-    """A memory whose clock a test moves; each test takes a user of its own."""
+    """A memory whose clock a test moves; each test takes its own user."""
     clock = HeldClock()
     with biem.connect(settings(), embedder=WordEmbedder(), clock=clock) as memory:
         yield memory, clock
@@ -64,7 +65,7 @@ def test_core_first_then_what_was_found_then_recent_tasks_then_the_session(
     assert "Paint" not in built.system
     assert "barn" not in built.system
     assert "It rains" not in built.system
-    # And the session stands as chat messages, of which nothing is told twice
+    # And the session stands as chat messages, of which nothing is shown twice
     assert [message["content"] for message in built.messages] == ["Be brief.", "Refactor the login module"]
     assert "Refactor" not in built.system
     assert built.chat[0] == {"role": "system", "content": built.system}

@@ -18,7 +18,8 @@ import pytest
 import biem
 from biem.adapters.postgres.database import named_row
 from biem.bootstrap import Servers
-from biem.domain.policies.context import LayerPolicy, SessionPolicy
+from biem.domain.policies.layers import LayerPolicy
+from biem.domain.policies.sessions import SessionPolicy
 from tests.integration.faults.test_death_at_every_statement import Cast, cut_everywhere, differing
 from tests.support.fakes import HeldClock, WordEmbedder
 from tests.support.life_workloads import ONLY_SLEEP
@@ -129,7 +130,7 @@ def test_each_verb_of_a_session_dies_before_any_statement_and_is_made_good_by_as
                 # When the process dies before any statement, and another one is asked for the same
                 ends = cut_everywhere(stage, lambda ask=ask: ask(living), inherit)  # type: ignore[misc]
                 different[name], cuts[name] = differing(ends, expected), ends.places
-    # Then each time all ends as if nobody had died
+    # Then each time all ends as if no process had died
     assert {name: found for name, found in different.items() if found} == {}
     assert cuts["trim"] > 2, cuts
     assert living.get(known).text == "Bo paints"
@@ -163,7 +164,7 @@ def test_maintenance_dies_before_any_statement_and_is_made_good_by_the_next_one(
         # When a process dies before any statement of it, and another one maintains
         ends = cut_everywhere(stage, living.maintain, heir.maintain)
 
-    # Then each time all ends as if nobody had died
+    # Then each time all ends as if no process had died
     assert differing(ends, expected) == {}
     assert ends.places > 3
 

@@ -1,4 +1,4 @@
-"""What AIMate's design promises of a memory that works by itself, played through its ordinary ways."""
+"""What AIMate's design promises of a memory that works on its own, played through its ordinary ways."""
 
 import os
 import subprocess
@@ -17,7 +17,8 @@ import biem
 from biem.aimate import MemorySystem
 from biem.bootstrap import Servers
 from biem.config import Settings
-from biem.domain.policies.context import LayerPolicy, SessionPolicy
+from biem.domain.policies.layers import LayerPolicy
+from biem.domain.policies.sessions import SessionPolicy
 from biem.errors import ConfigError
 from biem.plugin import BIEMContextPlugin
 from biem.telemetry import Span
@@ -50,7 +51,7 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="module")
 def connected(settings: Configure) -> Iterator[tuple[biem.Memory, HeldClock]]:
-    """A memory whose clock a test moves, and whose operations are recorded; each test takes a user of its own."""
+    """A memory whose clock a test moves, and whose operations are recorded; each test takes its own user."""
     clock = HeldClock()
     used = settings(metrics_rows=True, layers=LayerPolicy(categories=INCIDENT))
     with biem.connect(used, embedder=WordEmbedder(), clock=clock) as memory:
@@ -131,7 +132,7 @@ def test_a_dialogue_without_a_command_is_observed_recalled_reinforced_and_consol
     [heron] = [node for node in scope.list(limit=20).items if node.text == "The staging server is called Heron."]
     assert heron.useful_count == 1
 
-    # When an hour passes / Then jobs consolidate and maintain, on threads of their own
+    # When an hour passes / Then jobs consolidate and maintain, on their own threads
     at = len(trace)
     clock.advance(hours=2)
     wanted = {"build", "concepts", "merge", "crystallise", "links", "forget", "lifecycle", "sessions", "mirror"}
@@ -238,7 +239,7 @@ def test_maintenance_is_hourly_in_its_order_and_two_workers_do_not_run_it_twice(
     steps = ["promote", "expire", "archive", "limits", "sessions", "mirror", "notes", "integrity"]
     assert [step for step in counts if step in steps] == steps
     assert scope.get(key).archive_reason == "expired"
-    # And they are due every hour by themselves
+    # And they are due every hour on their own
     assert Settings().sleep.periods()["lifecycle"] == 3_600
     due = memory._system.schedule._rounds["lifecycle"]
     clock.advance(hours=1, minutes=1)

@@ -69,7 +69,7 @@ def test_a_model_may_propose_units_which_are_checked_against_the_message(setting
         {"judgment": "Bob moved to Oslo", "reason": "", "tags": []},  # not said
         {"judgment": "I always use tabs", "reason": "", "tags": []},  # recognised by a rule already
         {"judgment": "Did Ann move in May?", "reason": "", "tags": []},  # a question
-        {"judgment": "Ann moved", "reason": "she hates rain", "tags": ["Ann"]},  # told by the first
+        {"judgment": "Ann moved", "reason": "she hates rain", "tags": ["Ann"]},  # stated by the first
     ]
     with ChatServer() as server:
         server.says(json.dumps(offered), "no JSON")

@@ -1,4 +1,4 @@
-"""Memories of the layer `session` are told in their own conversation, and leave with it."""
+"""Memories of the layer `session` are shown in their own conversation, and leave with it."""
 
 import uuid
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ def system(settings: Configure) -> Iterator[biem.Memory]:
 
 @pytest.fixture
 def memory(system: biem.Memory) -> biem.Memory:
-    """The memory of a user that nobody else is."""
+    """The memory of a user that no other test is."""
     return system.scope(user=uuid.uuid4().hex)
 
 
@@ -40,7 +40,7 @@ def test_a_memory_of_a_session_is_shown_in_no_other_one(memory: biem.Memory, *, 
     if indexed:
         assert memory.flush()
 
-    # When each session asks / Then only its own is told of it, and who names its conversation, or no session at all
+    # When each session asks / Then only its own is shown, and who names its conversation, or no session at all
     assert told(memory, session="a")
     assert not told(memory, session="b")
     assert told(memory)
@@ -66,14 +66,14 @@ def test_memories_of_other_sessions_displace_nothing(memory: biem.Memory, count:
 
 
 def test_it_is_archived_with_its_session_and_comes_back_with_it(memory: biem.Memory) -> None:
-    # Given a session with a memory of its own
+    # Given a session with its own memory
     session = memory.sessions.open()
     key = memory.remember(CODE, layer="session", conversation=session.id)
     assert memory.flush()
     built = memory.build_context("What is the door code?", session=session.id)
     assert CODE in built.system
 
-    # When it is closed and archived / Then the memory is told no more, and resumed it is
+    # When it is closed and archived / Then the memory is shown no more, and resumed it is
     memory.sessions.close(session.id)
     other = memory.sessions.open()
     assert CODE not in memory.build_context("What is the door code?", session=other.id).system

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import biem
-from biem.domain.policies.context import SessionPolicy
 from biem.domain.policies.jobs import SleepPolicy
+from biem.domain.policies.sessions import SessionPolicy
 from biem.domain.sessions.session import SessionMessage
 from tests.support.fakes import WordEmbedder, eventually
 from tests.support.servers import Configure
@@ -144,7 +144,7 @@ def test_the_window_has_system_messages_and_whole_rounds_and_says_what_it_leaves
     assert (len(two.messages), two.tokens, two.left_out) == (9, 170, 16)
     assert two.note == "16 earlier messages of this session left out"
     assert two.chat[2] == {"role": "assistant", "content": "call 4", "tool_calls": [1]}
-    # And the newest round is there whatever it costs
+    # And the newest round is there at any cost
     assert texts(memory.sessions.window(chat.id, 1).messages)[:2] == ["Be brief.", "question 5"]
 
 

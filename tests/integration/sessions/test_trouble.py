@@ -12,7 +12,7 @@ import pytest
 import biem
 from biem.bootstrap import Servers
 from biem.domain.diagnosis import Depth
-from biem.domain.policies.context import SessionPolicy
+from biem.domain.policies.sessions import SessionPolicy
 from biem.domain.scope import Scope
 from tests.support.fakes import HeldClock, WordEmbedder
 from tests.support.servers import Configure
@@ -91,7 +91,7 @@ def test_where_the_model_fails_nothing_is_trimmed_and_it_is_asked_again_later(
 def test_diagnose_finds_sessions_that_are_not_trimmed_and_counts_again(
     small: biem.Memory, clock: HeldClock, stack: Servers
 ) -> None:
-    # Given a full session that nobody trimmed, whose counts are wrong
+    # Given a full session that no one trimmed, whose counts are wrong
     key = full(small)
     right = small.sessions.get(key)
     with psycopg.connect(stack.postgres_dsn) as admin:

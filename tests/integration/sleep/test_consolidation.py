@@ -124,7 +124,7 @@ def test_feedback_counts_what_was_useful_once_a_turn(living: biem.Memory) -> Non
     # Then it counted once
     assert (living.get(useful).useful_count, living.get(useless).useful_count) == (1, 0)
     assert living.get(useful).energy > living.get(useless).energy
-    # And a memory of nobody is refused
+    # And a memory of no one is refused
     with pytest.raises(biem.errors.NotFound):
         living.feedback(useful=["01890a5d-ac96-774b-bcce-b302099a8057"])
 

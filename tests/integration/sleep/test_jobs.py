@@ -70,7 +70,7 @@ def clock() -> HeldClock:
 
 @pytest.fixture
 def living(testbed: Testbed, clock: HeldClock) -> Iterator[biem.Memory]:
-    """A memory in which nothing happens by itself, in a scope of the test's own."""
+    """A memory in which nothing happens on its own, in a scope of the test's own."""
     with biem.connect(
         testbed.settings(sleep=ONLY_SLEEP), scope=Scope(user=uuid.uuid4().hex), embedder=embedder(), clock=clock
     ) as memory:
@@ -100,7 +100,7 @@ def test_three_nights_at_once_do_what_one_does(testbed: Testbed, living: biem.Me
     assert reasons <= {"it runs already"}
     for memory, named in zip(scopes, ids, strict=True):
         memory.flush()
-        memory.sleep()  # whoever found a job running left it
+        memory.sleep()  # anyone who found a job running left it
         night_is_done(memory, named, testbed.where.postgres_dsn, testbed.where.milvus_uri)
 
 
@@ -153,7 +153,7 @@ def test_a_process_that_dies_at_any_statement_of_the_night_loses_and_doubles_not
             if left == 0:
                 raise Killed
 
-    assert not living.sleep().failed  # the canvases of all scopes are swept by whoever is first
+    assert not living.sleep().failed  # the canvases of all scopes are swept by anyone who is first
     with before_each_statement(living, count):
         assert not scopes[-1].sleep().failed
     statements = -left
@@ -168,10 +168,9 @@ def test_a_process_that_dies_at_any_statement_of_the_night_loses_and_doubles_not
         night_is_done(memory, named, testbed.where.postgres_dsn, testbed.where.milvus_uri)
 
 
+# G16's report to a caller that asks for a night: integration/cli/test_life and unit/engine/sleep/test_jobs
 @pytest.mark.req("X2")
-@pytest.mark.req(
-    "G16"
-)  # its report to whoever asks for a night: integration/cli/test_life and unit/engine/sleep/test_jobs
+@pytest.mark.req("G16")
 @pytest.mark.req("G26", "H15", partly="in the background, without being told")
 def test_jobs_run_automatically_when_they_are_due(testbed: Testbed, clock: HeldClock) -> None:
     # Given a memory with the default periods
@@ -185,7 +184,7 @@ def test_jobs_run_automatically_when_they_are_due(testbed: Testbed, clock: HeldC
 
         memory.telemetry.attach(note)
         ids = story(memory)
-        # When days go by and nobody calls sleep
+        # When days go by and no one calls sleep
         for _ in range(5):
             clock.advance(days=1)
             eventually(lambda: memory.flush(1.0))
@@ -200,14 +199,14 @@ def test_jobs_run_automatically_when_they_are_due(testbed: Testbed, clock: HeldC
         eventually(lambda: all(ran[name] > 0 for name in ("build", "crystallise", "dedupe", "lifecycle")), 300)
 
 
-@pytest.mark.req("G26")  # by itself, when it is due: the test above
+@pytest.mark.req("G26")  # on its own, when it is due: the test above
 @pytest.mark.req(
     "H15", partly="between any two statements of every task a question is answered; no latency is asserted"
 )
 def test_a_night_joins_what_was_recalled_together_prunes_what_is_weak_and_keeps_no_question_waiting(
     testbed: Testbed, clock: HeldClock
 ) -> None:
-    # Given two scopes that were told the same; in one of them it was recalled together, three times
+    # Given two scopes that were given the same; in one of them it was recalled together, three times
     settings = testbed.settings(
         sleep=ONLY_SLEEP, aim=AimPolicy(admission="always"), graph=GraphPolicy(max_links=3, temporal_links=5)
     )
@@ -236,7 +235,7 @@ def test_a_night_joins_what_was_recalled_together_prunes_what_is_weak_and_keeps_
             if asked % 5 == 0:
                 assert questions.submit(beside.recall, HABIT).result(300)
 
-        # When both have a night, and between its statements somebody asks
+        # When both have a night, and between its statements a user asks
         with ThreadPoolExecutor(1) as questions, before_each_statement(used, ask):
             assert [memory.sleep().failed for memory in told] == [(), ()]
         assert asked > 50

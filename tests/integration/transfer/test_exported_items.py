@@ -25,7 +25,7 @@ ODD_VALUE = {"z": 1, "a": [1.5, None, {"b": True, "B": ODD}], "": -0.0, "n": 10*
 
 @pytest.fixture(scope="module")
 def opened(testbed: Testbed) -> Iterator[House]:
-    """One connection for the tests of this file, whose time stands still until it is told to move.
+    """One connection for the tests of this file, whose time stands still until it is instructed to move.
 
     Jobs run when asked: a background job might destroy a deleted item's memory while its file is imported.
     """

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import biem
-from biem.domain.policies.context import SessionPolicy
+from biem.domain.policies.sessions import SessionPolicy
 from tests.support.life_workloads import ONLY_SLEEP, embedder
 from tests.support.servers import Testbed
 from tests.support.transfers import exported, lines

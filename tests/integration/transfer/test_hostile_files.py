@@ -1,4 +1,4 @@
-"""Files that nobody of good will writes: each is refused with its line, and what is stored is what stood before."""
+"""Files that no one of good will writes: each is refused with its line, and what is stored is what stood before."""
 
 import io
 import json

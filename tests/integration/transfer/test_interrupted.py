@@ -29,14 +29,14 @@ def town(stack: Servers) -> Iterator[System]:
 
 
 class Journey(Two):
-    """Two processes without workers of their own, and a scope to go to."""
+    """Two processes without their own workers, and a scope to go to."""
 
     def __init__(self, town: System, stack: ExitStack) -> None:
         super().__init__(town, stack)
         self.target = Scope(user=uuid.uuid4().hex)
 
     def finish(self) -> None:
-        """Do whatever waits in both scopes, as if all leases and pauses were over."""
+        """Do all that waits in both scopes, as if all leases and pauses were over."""
         encoder: Any = self.other._system.encoder
         names = [self.town.scope.ns, self.target.ns]
         for _ in range(30):

@@ -1,4 +1,4 @@
-"""An import and a move that die at every statement: asked for again, they end as if nobody had died."""
+"""An import and a move that die at every statement: asked for again, they end as if no process had died."""
 
 import io
 import uuid
@@ -43,7 +43,7 @@ class Both(Stage):
         return told
 
     def work(self, memory: biem.Memory) -> None:
-        """Do whatever waits; the leases of the dead have run out."""
+        """Do all that waits; the leases of the dead have run out."""
         encoder: Any = memory._system.encoder
         due = "UPDATE outbox SET due_at = clock_timestamp() WHERE dead_at IS NULL AND ns = ANY (%s)"
         for _ in range(80):

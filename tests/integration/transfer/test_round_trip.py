@@ -47,7 +47,7 @@ def revised(memory_id: str, memory: biem.Memory) -> None:
 
 def test_out_erased_and_back_is_the_same_in_every_byte(house: House, testbed: Testbed) -> None:
     memory = house.memory
-    revised(lived(house)[13], memory)  # of which no fact was distilled, since that would be distilled anew
+    revised(lived(house)[13], memory)  # of which no fact was distilled, since that would be distilled again
     told = answers(memory)  # each access is counted
     before = exported(memory)
     # Given a scope of which every type of line tells something

@@ -17,13 +17,13 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients may hang up when they like; nobody reads of it."""
+        """Clients may hang up when they like; no one reads of it."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
 
 class LoopbackServer(Generic[Reply]):
-    """Takes JSON by POST on a port of its own. `script` is used up first, then `default` answers."""
+    """Takes JSON by POST on its own port. `script` is used up first, then `default` answers."""
 
     def __init__(self, default: Reply) -> None:
         self.script: deque[Reply] = deque()

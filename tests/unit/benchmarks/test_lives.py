@@ -1,4 +1,4 @@
-"""The generator of lives: the same seed gives the same life, splits share no surface form, every answer was told."""
+"""The generator of lives: the same seed gives the same life, splits share no surface form, every answer was given."""
 
 import pytest
 from hypothesis import given

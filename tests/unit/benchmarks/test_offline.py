@@ -23,7 +23,7 @@ def test_a_collection_is_ranked_without_servers(lang: Lang) -> None:
         found = [set(system.ask(conversation, one)[:10]) & one.groups[0] for one in conversation.questions]
         assert sum(map(bool, found)) >= 18, system.name
 
-        # And nothing said later than the question's place is told
+        # And nothing said later than the question's place is shown
         early = replace(conversation.questions[0], before=5)
         assert set(system.ask(conversation, early)) <= {turn.id for turn in conversation.turns[:5]}
 

@@ -195,7 +195,7 @@ def test_pools_depend_on_all_that_decides_signals_and_not_on_their_weights(tmp_p
     one.write_text(json.dumps({}))
     other.write_text(json.dumps({"a": 1}))
     policy = RankPolicy()
-    # When pools are named / Then whatever changes signals gives another name
+    # When pools are named / Then each change of signals gives another name
     keys = [
         _pools.key_of(one, "m", (None, None), policy),
         _pools.key_of(other, "m", (None, None), policy),
@@ -218,7 +218,7 @@ def test_the_ablation_shows_what_is_lost_and_names_what_helps_nowhere(cases: lis
     # When everything is switched off in turn
     rows = list(ablation.rows_of("made up", held, policy))
     by_name = {row["signal"]: row for row in rows}
-    # Then the useful one is missed, and the one beside it is not
+    # Then the useful one is missed, and the one next to it is not
     assert by_name[""]["r10"] == 1.0
     assert by_name["hub"]["delta"] > 0.2
     assert by_name["activation"]["delta"] == pytest.approx(0.1)

@@ -60,7 +60,7 @@ SAID: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("said", SAID.values(), ids=SAID)
 def test_a_row_leads_to_no_place_that_the_settings_do_not_name(said: dict[str, Any]) -> None:
-    # Given a row that somebody wrote, or that came with a backup / When a program is to take it / Then it refuses
+    # Given a row that a user wrote, or that came with a backup / When a program is to take it / Then it refuses
     with pytest.raises(ConfigError, match="biem reembed") as failure:
         with_choice(settings(WITHOUT, api_key="hunter2-key"), chosen(said))
     assert "hunter2" not in str(failure.value)

@@ -26,13 +26,13 @@ HARMLESS = {
     "reasoner__timeout_s", "reasoner__reply_timeout_s", "reasoner__retries", "reasoner__pause_s",
     "reasoner__max_output_tokens", "reasoner__daily_calls", "reasoner__daily_tokens",
 }  # fmt: skip
-"""Settings that send nothing anywhere by themselves; each name here was thought about. Ports and the like count with
+"""Settings that send nothing anywhere on their own; each name here was thought about. Ports and the like count with
 an address of the environment."""
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, prepared by somebody else."""
+    """The current folder, prepared by another user."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -1,4 +1,4 @@
-"""A setting whose name is wrong is told of, and nothing else is."""
+"""A setting whose name is wrong is notified of, and nothing else is."""
 
 import logging
 import re
@@ -21,7 +21,7 @@ EXAMPLE = Path(__file__).parents[3] / ".env.example"
     ],
 )
 def test_what_is_nearly_a_setting_is_reported_with_what_was_meant(name: str, advice: str) -> None:
-    # Given such a name / When names are looked through / Then it is told, with advice
+    # Given such a name / When names are looked through / Then it is reported, with advice
     (said,) = misspelt({name, "PATH"})
     assert said.startswith(f"{name} is no setting")
     assert advice in said
@@ -54,7 +54,7 @@ def test_the_environment_and_the_env_file_are_looked_through(
     env_file = tmp_path / "settings.env"
     env_file.write_text("BIEM_TENNANT=acme\nBIEM_USER=li\n", encoding="utf-8")
 
-    # When settings are looked through / Then both are told, and their values are not
+    # When settings are looked through / Then both are shown, and their values are not
     with caplog.at_level(logging.WARNING, "biem"):
         warn_of_misspelt(env_file)
     assert [record.getMessage() for record in caplog.records] == [

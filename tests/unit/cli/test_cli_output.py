@@ -82,7 +82,7 @@ def test_a_table_is_columns_on_a_terminal_and_tabs_in_a_pipe() -> None:
 
 
 def test_ids_are_short_and_whole_on_a_terminal_and_all_there_in_a_pipe() -> None:
-    # Given a table of ids beside long texts / When it is shown
+    # Given a table of ids next to long texts / When it is shown
     whole = "018f3a5e-7c01-7000-8000-0000deadbeef"
     terminal, pipe = make(terminal=True), make()
     for out in (terminal, pipe):
@@ -232,7 +232,7 @@ def test_version_needs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_command_ends_with_its_code_and_all_its_words_while_a_thread_goes_on() -> None:
-    # Given a worker that is in the middle of something / When the command ends / Then nobody waits for it
+    # Given a worker that is in the middle of something / When the command ends / Then no caller waits for it
     program = """
 import threading
 from biem.cli.app import leave
@@ -270,6 +270,6 @@ leave(7)
     ],
 )
 def test_a_command_line_builds_the_command_that_it_names(arguments: list[str], known: list[str] | None) -> None:
-    # Given a command line / When it is read / Then it has the options of its own command, or all for help and mistakes
+    # Given a command line / When it is read / Then it has the options of its command, or all for help and mistakes
     built = cast(Any, typer.main.get_command(application(command_of(hoist(arguments))))).commands
     assert list(built) == (known or [*COMMANDS, *GROUPS])

@@ -75,7 +75,7 @@ WRONG = [
 def test_what_cannot_be_meant_is_refused_before_a_server_starts(
     words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # Given a home that nobody made yet / When a command is wrong / Then it says so, and nothing was started for it
+    # Given a home that no one made yet / When a command is wrong / Then it says so, and nothing was started for it
     home = tmp_path / "home"
     assert run(["--home", str(home), *words]) == 2
     assert capsys.readouterr().err.startswith("biem: ")
@@ -97,7 +97,7 @@ def test_the_version_is_an_option_too(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_a_shell_gets_the_completions_of_a_word() -> None:
-    # Given what bash asks when somebody presses the tabulator / Then the commands that begin so are named
+    # Given what bash asks when a user presses the tabulator / Then the commands that begin so are named
     asked = {"_BIEM_COMPLETE": "complete_bash", "COMP_WORDS": "biem re", "COMP_CWORD": "1", "PATH": os.environ["PATH"]}
     biem = str(Path(sys.executable).with_name("biem"))
     done = subprocess.run([biem], capture_output=True, text=True, check=False, env=asked, timeout=60)

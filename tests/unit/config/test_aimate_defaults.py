@@ -1,4 +1,4 @@
-"""The numbers of AIMate's configuration hold without a file of its own."""
+"""The numbers of AIMate's configuration hold without its own file."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ import pytest
 from biem.config import Settings
 from biem.config.aimate import AimateConfig, configured
 from biem.domain.observing.category import BUILT_IN, categories_of
-from biem.domain.policies.context import SessionPolicy
+from biem.domain.policies.sessions import SessionPolicy
 from biem.errors import ConfigError
 from biem.layers.warnings import of_session
 

@@ -140,7 +140,7 @@ class TestNames:
             BIEM_ENERGY__DECAY_PER_HOUR="0.2",
         )
 
-        # Then they are there, and what was left out is as it was
+        # Then they are there, and the rest out is as it was
         assert (settings.embedder.provider, settings.embedder.threads, settings.embedder.timeout_s) == (
             "ollama",
             2,
@@ -206,7 +206,7 @@ class TestServers:
 
     @pytest.mark.req("B58", partly="MILVUS_USE_LITE")
     def test_milvus_may_be_embedded_next_to_other_servers_or_alone(self, env: pytest.MonkeyPatch) -> None:
-        # Given the wish for the embedded Milvus / When it is loaded alone, and beside others
+        # Given the wish for the embedded Milvus / When it is loaded alone, and next to others
         alone = load(env, MILVUS_USE_LITE="true")
         beside = load(env, **ALL)
 

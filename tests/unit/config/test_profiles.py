@@ -49,7 +49,7 @@ def variable(number: Number) -> str:
 @pytest.mark.req("C10", "C19", "C30", partly="the designs' numbers by one setting")
 @pytest.mark.parametrize(("design", "number"), ROWS, ids=[f"{design}-{number.setting}" for design, number in ROWS])
 def test_a_profile_sets_each_of_its_numbers(design: str, number: Number) -> None:
-    # Given nothing but the profile / When settings are loaded / Then the number is the document's, of its own type
+    # Given nothing but the profile / When settings are loaded / Then the number is the document's, of its type
     found = value_of(loaded(design), number)
     assert found == number.value
     assert type(found) is type(value_of(defaults(), number))

@@ -131,7 +131,7 @@ def test_anchors_filter_only_where_a_candidate_has_one() -> None:
     # Given ten nodes of which one has the asked number
     nodes = [AimNode(str(n), 1.0, Fields(numbers=(f"{n}M",))) for n in range(10)]
 
-    # When asked for it, for one nobody has, and for none / Then that one, all, all
+    # When asked for it, for one no one has, and for none / Then that one, all, all
     assert [one.id for one in select(Fields(numbers=("7M",)), nodes, POLICY, 99)] == ["7"]
     assert len(select(Fields(numbers=("7K",)), nodes, POLICY, 99)) == 10
     assert len(select(Fields(), nodes, POLICY, 99)) == 10
@@ -204,7 +204,7 @@ def test_some_weights_of_fields_may_be_given_alone() -> None:
 
 @pytest.mark.req("A52", partly="retention and precision; continuity and cost with the inertia")
 def test_gamma_keeps_old_nodes_and_eta_prefers_anchors() -> None:
-    # Given nodes of every age, and an old one with the asked name beside a young one without
+    # Given nodes of every age, and an old one with the asked name next to a young one without
     ages = [AimNode(str(age), mirror_weight(age, POLICY)) for age in range(30)]
     slower = replace(POLICY, weight_decay_gamma=0.95)
     kept = [AimNode(str(age), mirror_weight(age, slower)) for age in range(30)]

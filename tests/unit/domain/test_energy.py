@@ -61,7 +61,7 @@ def test_moving_the_anchor_loses_and_gains_nothing(anchor: float, first: float, 
     middle = START + timedelta(hours=first)
     end = middle + timedelta(hours=second)
 
-    # When the pair is written anew there
+    # When the pair is rewritten there
     moved = energy_at(energy_at(anchor, START, middle, RATE), middle, end, RATE)
 
     # Then the energy at the end is the same

@@ -48,7 +48,7 @@ def test_notes_weigh_words_content_and_tags(bm25: float, content: float, tag: fl
 
 @pytest.mark.req("G46", partly="configurable weights that sum to 1")
 def test_weights_that_do_not_sum_to_one_are_refused() -> None:
-    # Given weights / When they sum to one / Then they move the score, else nobody may use them
+    # Given weights / When they sum to one / Then they move the score, else no one may use them
     towards_tags = FormulaPolicy(notes_bm25=0.1, notes_content=0.1, notes_tag=0.8)
     assert notes_score(1.0, 0.0, 0.2, towards_tags) < notes_score(0.0, 0.0, 1.0, towards_tags)
     with pytest.raises(ValueError, match="sum to 1"):

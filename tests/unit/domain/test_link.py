@@ -175,7 +175,7 @@ def test_the_order_of_arrival_and_other_talks_do_not_matter() -> None:
         here,
     ]
 
-    # Then what was before it in its own talk counts
+    # Then what was before it in its talk counts
     assert targets(before(here, *others)) == ["same, earlier written", "before"]
     assert targets(before(moment("quiet", 100.0, ""), *others)) == ["nowhere"]
 

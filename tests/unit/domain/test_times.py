@@ -110,7 +110,7 @@ def test_a_time_is_read_as_its_window(text: str, start: str, end: str) -> None:
 
 
 def test_weeks_ago_is_a_week_around_that_day() -> None:
-    # Given nobody counts days exactly / When two weeks ago are named / Then half a unit on both sides belongs to it
+    # Given no one counts days exactly / When two weeks ago are named / Then half a unit on both sides belongs to it
     expected = [(day("2024-06-26") - timedelta(days=3.5), day("2024-06-26") + timedelta(days=3.5))]
     assert windows("two weeks ago", CLOCK) == windows("两周前", CLOCK) == expected
 
@@ -201,7 +201,7 @@ def test_a_date_without_a_year_may_be_meant_of_every_year_back_to_the_oldest_mom
     # Given a memory that begins in April 2022 / When a date without a year is named
     found = earlier(text, CLOCK, day("2022-04-01"))
 
-    # Then beside the latest one it may be that of each year before
+    # Then next to the latest one it may be that of each year before
     assert windows(text, CLOCK) == [(day("2024-05-05"), day("2024-05-06"))]
     expected = [(day("2023-05-05"), day("2023-05-06")), (day("2022-05-05"), day("2022-05-06"))]
     assert found == list(zip(expected, (1, 2), strict=True))

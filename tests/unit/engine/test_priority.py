@@ -64,7 +64,7 @@ def life() -> Life:
 
 @pytest.mark.req("H15", partly="that it leaves time; how much that is worth: benchmarks.upkeep_latency")
 def test_a_job_leaves_callers_of_other_processes_four_fifths_of_the_time_for_a_while(life: Life) -> None:
-    # Given a process that nobody calls / When it works on a job in steps
+    # Given a process that no one calls / When it works on a job in steps
     with life.priority.pacing():
         for seconds in (0.0001, 0.01, 0.02, 1.0):
             life.work(seconds)
@@ -108,7 +108,7 @@ def test_what_a_burst_may_have_comes_back(life: Life) -> None:
 
 
 def test_calls_that_follow_each_other_at_once_are_one_burst() -> None:
-    # Given somebody who calls again as soon as an answer is there, twice, and then thinks
+    # Given a user who calls again as soon as an answer is there, twice, and then thinks
     at_s, waited = 0.0, list[str]()
     follows = iter((True, True, False))
 
@@ -123,7 +123,7 @@ def test_calls_that_follow_each_other_at_once_are_one_burst() -> None:
     with priority.calling(), priority.working():
         at_s += 0.001
         priority.give_way()
-    # Then it goes on when nobody calls again
+    # Then it goes on when no one calls again
     assert waited == ["answered", "called again"] * 3
 
 
@@ -195,7 +195,7 @@ def test_a_sixth_of_the_time_is_left_to_work_however_busy_callers_are(steps: lis
 
 
 def test_a_resting_thread_goes_on_at_once_when_the_call_is_answered() -> None:
-    # Given a worker that rests without an end of its own
+    # Given a worker that rests without its own end
     resting, went_on = threading.Event(), threading.Event()
 
     def rest(event: threading.Event, _: float) -> bool:
@@ -316,7 +316,7 @@ class Profiles:
 
 
 def test_a_recall_is_a_call_until_it_is_answered() -> None:
-    # Given a recaller that says when somebody waits
+    # Given a recaller that says when a user waits
     events: list[str] = []
 
     @contextmanager

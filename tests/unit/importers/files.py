@@ -28,7 +28,7 @@ def chat(*nodes: dict[str, Any], current: str | None, name: str = "c1", **more: 
 
 
 def long_chat(name: str, turns: int, words: str = "turn") -> dict[str, Any]:
-    """A conversation of so many turns, a minute apart."""
+    """A conversation of that many turns, a minute apart."""
     nodes = [node("root", None)]
     for number in range(turns):
         role = ("user", "assistant")[number % 2]
@@ -45,7 +45,7 @@ def write(path: Path, *values: object) -> str:
 
 
 def found(*sources: str, format: str | None = None) -> tuple[list[Record], dict[str, int], list[BadLine]]:  # noqa: A002
-    """The records, what was left out by reason, and the errors."""
+    """The records, the rest out by reason, and the errors."""
     records: list[Record] = []
     left: dict[str, int] = {}
     bad: list[BadLine] = []

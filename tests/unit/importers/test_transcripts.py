@@ -65,7 +65,7 @@ def test_a_whole_conversation_becomes_its_turns(tmp_path: Path) -> None:
     assert {item["conversation"] for item in (first, second, third)} == {"conv-1"}
     assert second["at"] - first["at"] == timedelta(microseconds=1)  # said later, although stamped alike
     assert third["at"] - first["at"] == timedelta(microseconds=2)
-    assert items(source, per_conversation=True)[0]["ref"] == "D1:1"  # unique in a scope of its own
+    assert items(source, per_conversation=True)[0]["ref"] == "D1:1"  # unique in its own scope
 
 
 def test_the_kind_of_another_program_is_kept(tmp_path: Path) -> None:

@@ -15,7 +15,9 @@ from biem.domain.node import Hit, Hits, Node
 from biem.domain.note import FileStat
 from biem.domain.observing.category import BUILT_IN, categories_of
 from biem.domain.paging import Page
-from biem.domain.policies.context import BuilderPolicy, ContextPolicy, LayerPolicy, SessionPolicy
+from biem.domain.policies.context import ContextPolicy
+from biem.domain.policies.layers import BuilderPolicy, LayerPolicy
+from biem.domain.policies.sessions import SessionPolicy
 from biem.domain.policies.writing import WritePolicy
 from biem.domain.scope import Scope
 from biem.domain.sessions.session import Appended, ChatSession, SessionMessage
@@ -101,7 +103,7 @@ def memories() -> Memories:
 
 @pytest.fixture
 def writer(memories: Memories) -> Iterator[Writer]:
-    """A writer without a server: its cache takes what it is given, and nobody is woken."""
+    """A writer without a server: its cache takes what it is given, and no worker is woken."""
     nowhere: Any = SimpleNamespace(push=lambda *_: None)
     feed = HotFeed(nowhere, window=8)
     yield Writer(
@@ -294,7 +296,7 @@ def test_sessions_are_kept_and_trimmed_without_any_server(writer: Writer) -> Non
 
 
 def test_the_classifier_needs_rules_and_a_writer_alone(memories: Memories, writer: Writer) -> None:
-    classifier = Observer(categories=BUILT_IN, analyzer=ANALYZER, writer=writer, telemetry=Telemetry())
+    classifier = Observer(policy=LayerPolicy(), analyzer=ANALYZER, writer=writer, telemetry=Telemetry())
     units = classifier.observe(SCOPE, "我习惯用 Tab 缩进。We decided to use gRPC for the ledger. How are you?")
     assert [(one.category, one.layer, one.level) for one in units] == [
         ("preference", "core", "user"),

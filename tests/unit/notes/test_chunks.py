@@ -15,7 +15,7 @@ SENTENCE = "The lake lies in a wide valley. "
 
 @pytest.mark.req("G35", "C34")
 def test_the_example_gives_two_chunks_with_all_their_headings() -> None:
-    # Given two sections, the first with a part of its own / When they are cut
+    # Given two sections, the first with its own part / When they are cut
     read = note("# 文档标题\n\n## 章节1\n\nA\n\n### 小节1.1\n\nB\n\n## 章节2\n\nC\n")
     # Then H1 and H2 are boundaries, and H3 stays inside and is a tag
     assert bodies(read) == ["A\n\n### 小节1.1\n\nB", "C"]

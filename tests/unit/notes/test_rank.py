@@ -84,7 +84,9 @@ def test_weights_that_do_not_sum_to_one_are_refused(alpha: float, beta: float, g
 def test_a_tag_counts_more_than_a_text_that_only_speaks_of_the_subject() -> None:
     # Given a chunk about Newton that does not name him, tagged with his name, and a textbook that quotes him often
     pool = [chunk("autobiography", vector=axis(1), tags=(0,)), chunk("textbook", vector=axis(1, 0), tags=(2,))]
-    order = ranked(pool, NoteQuestion(axis(0), {}), known(tag(0), tag(2)), WEIGHTS, NoteRankPolicy(0.2, 0.3, 0.5))
+    order = ranked(
+        pool, NoteQuestion(axis(0), {}), known(tag(0), tag(2)), WEIGHTS, NoteRankPolicy(0.2, 0.3, 0.5, near_note=0.0)
+    )
     assert order[0].chunk.id == "autobiography"
 
 
@@ -172,7 +174,7 @@ def test_of_many_hits_all_but_two_may_be_of_one_note() -> None:
         for number in range(30)
     ]
     order = ranked(pool, NoteQuestion(axis(0), {}), known(), WEIGHTS, POLICY)
-    # When twenty are taken / Then it has three of the first five, six of eight, and all when two others were told
+    # When twenty are taken / Then it has three of the first five, six of eight, and all when two others were given
     kept = [one.chunk for one in few_of_each(order, 3, 20)]
     assert [sum(each.note_id == "long" for each in kept[:first]) for first in (5, 8, 20)] == [3, 6, 12]
     assert [each.id for each in kept if each.note_id == "long"] == [f"{number:02}" for number in range(12)]
@@ -194,14 +196,38 @@ def test_of_equal_chunks_that_of_the_note_with_more_chunks_found_by_words_comes_
     assert [one.chunk.id for one in ranked(pool, question, known(), WEIGHTS, POLICY)] == ["a", "b", "c"]
 
 
+def test_of_equal_chunks_that_of_the_note_with_more_chunks_of_near_content_comes_first() -> None:
+    pool = [
+        chunk("a", vector=axis(0)),
+        chunk("b", note="note", vector=axis(0)),
+        chunk("c", note="note", vector=axis(0, 1)),
+    ]
+    pool += [chunk("far", vector=axis(2)), chunk("pending", note="note")]
+    question = NoteQuestion(axis(0), {})
+    order = ranked(pool, question, known(), WEIGHTS, NoteRankPolicy())
+    assert [one.chunk.id for one in order][:2] == ["b", "a"]
+    nearest = {one.chunk.id: one.why["near_note"] for one in order}
+    assert nearest["b"] == nearest["c"] == pytest.approx((1 + math.sqrt(0.5)) / 3)
+    assert nearest["a"] == pytest.approx(1 / 3)
+    assert nearest["far"] == 0.0
+    assert [one.chunk.id for one in ranked(pool, question, known(), WEIGHTS, POLICY)][:2] == ["a", "b"]
+    # And without the embedder it says nothing
+    unknown = ranked(pool, NoteQuestion(None, {}), known(), WEIGHTS, NoteRankPolicy())
+    assert {one.why["near_note"] for one in unknown} == {0.0}
+
+
 def test_of_equal_chunks_the_one_whose_tags_the_query_names_comes_first() -> None:
     # Given homonyms in two folders, 1 and 2, under a third folder, and a tag that no chunk has
-    pool = [chunk("a", tags=(1, 3)), chunk("b", tags=(2, 3))]
+    pool = [chunk("a", note_tags=(1, 3)), chunk("b", note_tags=(2, 3))]
     tags = known(tag(1), tag(2), tag(3, uses=2), tag(0), size=100)
     order = ranked(pool, NoteQuestion(None, {}, named=frozenset({2, 3, 0})), tags, WEIGHTS, NoteRankPolicy())
     assert [one.chunk.id for one in order] == ["b", "a"]
     assert order[0].why["named"] == pytest.approx(1.0)
     assert 0 < order[1].why["named"] < 0.5
+    # And a tag of a heavier source counts more: a folder is about its name, a text has many keywords
+    keyword = replace(chunk("a"), tag_ids=(2,), tag_counts=(0, 0, 0, 0, 1))
+    sources = ranked([keyword, pool[1]], NoteQuestion(None, {}, named=frozenset({2})), tags, WEIGHTS, NoteRankPolicy())
+    assert [one.why["named"] for one in sources] == pytest.approx([1.0, 0.2])
 
 
 def test_of_equal_chunks_the_one_with_more_of_the_rare_words_comes_first() -> None:
@@ -219,7 +245,7 @@ def test_of_equal_chunks_the_one_with_more_of_the_rare_words_comes_first() -> No
 
 def test_all_parts_together_are_at_most_one() -> None:
     window = (datetime(2025, 5, 1, tzinfo=UTC), datetime(2025, 6, 1, tzinfo=UTC))
-    best = replace(chunk("a", vector=axis(0), tags=(0,), at=window[0]), asked=(0,))
+    best = replace(chunk("a", vector=axis(0), note_tags=(0,), at=window[0]), asked=(0,))
     question = NoteQuestion(axis(0), {"a": 5.0}, [window], frozenset({0}))
     policy = NoteRankPolicy(guided=0.2)
     found = ranked([best, chunk("b", vector=axis(1), tags=(1,))], question, known(tag(0), tag(1)), WEIGHTS, policy)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from biem.domain.note import FrontMatter, ParsedNote, SkippedNote, StoredChunks
 from biem.domain.policies.notes import NotePolicy
 from biem.notes.tags import identity
-from tests.unit.notes.reading import bodies, note, reader
+from tests.unit.notes.reading import bodies, chains, note, reader
 
 
 def test_a_note_has_what_its_file_says() -> None:
@@ -33,6 +33,17 @@ def test_a_note_has_what_its_file_says() -> None:
 )
 def test_a_title_is_found_where_there_is_one(text: str, path: str, title: str) -> None:
     assert note(text, path).title == title
+
+
+def test_a_title_in_front_matter_stands_above_the_chunks_of_a_note_without_h1() -> None:
+    front, text = "---\ntitle: Oolong\n---\n", "It is hot.\n\n## Water\n\nBoil it.\n"
+    read = note(front + text)
+    assert chains(read) == [("Oolong",), ("Oolong", "Water")]
+    assert read.tags.heading == ("Oolong",)
+    assert all("Oolong" not in body for body in bodies(read))
+    # And an h1 is the only title of a note that has one
+    assert chains(note(f"{front}# Black\n\n{text}")) == [("Black",), ("Black", "Water")]
+    assert chains(note(f"{front}{text}# Black\n\nx\n")) == [(), ("Water",), ("Black",)]
 
 
 def test_without_a_date_there_is_none() -> None:
@@ -71,7 +82,7 @@ def test_no_file_breaks_the_reader(data: bytes, path: str) -> None:
 def stored(read: ParsedNote) -> StoredChunks:
     """What PostgreSQL knows of a note."""
     names = tuple(map(identity, read.tags.all))
-    return StoredChunks(frozenset(chunk.key for chunk in read.chunks), names, read.tags.counts)
+    return StoredChunks({each.key: (each.place, *each.lines) for each in read.chunks}, names, read.tags.counts)
 
 
 def test_stored_chunks_are_not_looked_through_for_tags_again() -> None:
@@ -86,6 +97,11 @@ def test_stored_chunks_are_not_looked_through_for_tags_again() -> None:
     assert after.chunks[0] == fresh.chunks[0]
     known = fresh.chunks[1]
     assert replace(after.chunks[1], kept=False, tags=known.tags, tokens=known.tokens) == known
+    # And only where lines are put above it, it has moved
+    assert not after.chunks[1].moved
+    lower = reader().read("drinks/tea.md", f"{text[:6]}\n{text[6:]}".encode(), stored(before))
+    assert isinstance(lower, ParsedNote)
+    assert [chunk.moved for chunk in lower.chunks] == [False, True]
 
 
 @pytest.mark.parametrize(

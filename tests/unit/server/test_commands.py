@@ -39,7 +39,7 @@ def test_two_processes_share_no_port_for_metrics(
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
 def test_the_end_of_an_answer_waits_for_no_acknowledgement(host: str) -> None:
-    # Given the socket that the server listens on / When somebody connects / Then their connection delays nothing
+    # Given the socket that the server listens on / When a user connects / Then their connection delays nothing
     with listening(host, 0) as listener, socket.create_connection(listener.getsockname()[:2]):
         accepted, _ = listener.accept()
         with accepted:

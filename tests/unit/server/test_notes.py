@@ -1,4 +1,4 @@
-"""Which folders of the server a key may register: those of its own scope, and no way leads out of them."""
+"""Which folders of the server a key may register: those of its scope, and no way leads out of them."""
 
 import sys
 from pathlib import Path

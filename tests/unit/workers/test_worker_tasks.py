@@ -1,4 +1,4 @@
-"""How one wake-up spreads: whoever finds a full batch asks for one more process, and nobody asks twice."""
+"""How one wake-up spreads: anyone who finds a full batch asks for one more process, and no one asks twice."""
 
 import gc
 import os
@@ -50,7 +50,7 @@ class App:
 
 
 class Shop:
-    """A runtime that finds so many memories in each round, and the resources that hold it."""
+    """A runtime that finds that many memories in each round, and the resources that hold it."""
 
     batch = 64
 

@@ -119,10 +119,10 @@ _MIDST = re.compile(r"(?<=[\w,’'] )[A-Z]|(?<=[\w,’']  )[A-Z]")
 def spans(text: str, *, chinese: bool) -> dict[str, list[tuple[int, int]]]:
     """Positions of a text's words of each class."""
     capitals = frozenset(one.start() for one in _MIDST.finditer(text))
+    english = _ENGLISH if not chinese or _LATIN.search(text) else {}
     found = {
         name: [one.span() for one in pattern.finditer(text) if one.start() not in capitals]
-        for name, pattern in _ENGLISH.items()
-        if not chinese or _LATIN.search(text)
+        for name, pattern in english.items()
     }
     for name, pattern in _CHINESE.items() if chinese else ():
         found[name] = found.get(name, []) + [one.span() for one in pattern.finditer(text)]

@@ -105,11 +105,14 @@ class PostgresNotes(PostgresNoteIndexing, PostgresNoteReading):
         }
 
     def stored_chunks(self, library: Library, path: str) -> StoredChunks | None:
-        rows = self._database.fetch(library.scope.ns, "note_stored_chunks", {**library_key(library), "path": path})
+        row = {**library_key(library), "path": path}
+        rows = self._database.fetch(library.scope.ns, "note_stored_chunks", row, binary=True)
         if not rows:
             return None
-        [row] = rows
-        return StoredChunks(frozenset(map(bytes, row.keys)), tuple(row.tags), tuple(row.tag_counts))
+        [stored] = rows
+        places = zip(stored.places, stored.firsts, stored.lasts, strict=True)
+        keys = map(bytes, stored.keys)
+        return StoredChunks(dict(zip(keys, places, strict=True)), tuple(stored.tags), tuple(stored.tag_counts))
 
     def put(self, library: Library, draft: NoteDraft, moved_from: str | None = None) -> NoteChange:
         ns = library.scope.ns
@@ -127,10 +130,10 @@ class PostgresNotes(PostgresNoteIndexing, PostgresNoteReading):
                 keys = [chunk.key for chunk in draft.chunks]
                 dropped = connection.execute(self._sql["note_chunks_drop"], {"ns": ns, "note": put.id, "keys": keys})
                 removed = tuple(row.id for row in dropped.fetchall())
-                kept = [place_row(chunk) for chunk in draft.chunks if chunk.kept]
-                if kept:
-                    places = {"ns": ns, "note": put.id, "chunks": Jsonb(kept)}
-                    [found] = connection.execute(self._sql["note_chunks_keep"], places).fetchall()
+                if kept := [chunk for chunk in draft.chunks if chunk.kept]:
+                    places = Jsonb([place_row(chunk) for chunk in kept if chunk.moved])
+                    row = {"ns": ns, "note": put.id, "chunks": places}
+                    [found] = connection.execute(self._sql["note_chunks_keep"], row).fetchall()
                     if found.there < len(kept):
                         raise KeptChunkMissing
                 rows = Jsonb([chunk_row(chunk, ids) for chunk in draft.chunks if not chunk.kept])

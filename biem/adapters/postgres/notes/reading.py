@@ -14,7 +14,9 @@ from biem.errors import NotFound
 from biem.ports.notes.records import NotesSize, PoolChunk, StoredPassage, TagInfo, TagName
 
 _MATCHING_ROWS = 500
+"""Chunks with any of the words that are scored: a common word has tens of thousands."""
 _MATCHING_WORDS = 40
+"""Words of a query, each of which has its own chunks scored in addition, so that common words hide no rare one."""
 _ROWS_OF_A_WORD = 20
 
 

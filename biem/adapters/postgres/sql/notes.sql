@@ -72,30 +72,33 @@ RETURNING id::text
 
 -- note_chunks_drop: chunks of a note that it has no more; they leave tombstones
 WITH gone AS (
-    DELETE FROM note_chunks WHERE ns = %(ns)s AND note_id = %(note)s AND chunk_key <> ALL (%(keys)s::bytea[]) RETURNING id, ns
+    DELETE FROM note_chunks c WHERE c.ns = %(ns)s AND c.note_id = %(note)s
+        AND NOT EXISTS (SELECT FROM unnest(%(keys)s::bytea[]) AS k (key) WHERE k.key = c.chunk_key) -- hashed, unlike ALL
+    RETURNING c.id, c.ns
 ), marked AS (
     INSERT INTO tombstones (memory_id, ns, erased_at, look_at)
     SELECT id, ns, clock_timestamp(), clock_timestamp() + interval '5 minutes' FROM gone ON CONFLICT DO NOTHING
 )
 SELECT id::text FROM gone
 
--- note_stored_chunks: the keys of the chunks of a note, and the names of its own tags
-SELECT ARRAY(SELECT c.chunk_key FROM note_chunks c WHERE c.note_id = n.id) AS keys, n.tag_counts,
+-- note_stored_chunks: the keys and places of the chunks of a note, and the names of its own tags
+SELECT c.keys, c.places, c.firsts, c.lasts, n.tag_counts,
     ARRAY(SELECT t.name FROM unnest(n.tag_ids) WITH ORDINALITY AS h (id, number) JOIN tags t ON t.id = h.id ORDER BY h.number) AS tags
-FROM notes n
+FROM notes n CROSS JOIN LATERAL (
+    SELECT coalesce(array_agg(chunk_key), '{}') AS keys, coalesce(array_agg(place), '{}') AS places,
+        coalesce(array_agg(line_start), '{}') AS firsts, coalesce(array_agg(line_end), '{}') AS lasts
+    FROM note_chunks WHERE note_id = n.id
+) c
 WHERE n.ns = %(ns)s AND n.library_id = %(library)s AND n.path = %(path)s AND n.state <> 'skipped'
 
--- note_chunks_keep: where chunks that are there stand now; returns how many of them are there
-WITH r AS (
-    SELECT * FROM jsonb_to_recordset(%(chunks)s) AS r (place integer, key text, line_start integer, line_end integer)
-), moved AS (
+-- note_chunks_keep: where chunks that are there stand now; returns how many chunks the note has
+WITH moved AS (
     UPDATE note_chunks c
     SET place = r.place, line_start = r.line_start, line_end = r.line_end
-    FROM r
+    FROM jsonb_to_recordset(%(chunks)s) AS r (place integer, key text, line_start integer, line_end integer)
     WHERE c.ns = %(ns)s AND c.note_id = %(note)s AND c.chunk_key = decode(r.key, 'hex')
-        AND (c.place, c.line_start, c.line_end) IS DISTINCT FROM (r.place, r.line_start, r.line_end)
 )
-SELECT count(*) AS there FROM r JOIN note_chunks c ON c.note_id = %(note)s AND c.chunk_key = decode(r.key, 'hex')
+SELECT count(*) AS there FROM note_chunks WHERE ns = %(ns)s AND note_id = %(note)s
 
 -- note_chunks_put: the chunks of a note; those that are there keep their id and what only their text decides
 INSERT INTO note_chunks AS c (id, ns, note_id, place, chunk_key, line_start, line_end, depth, chain, levels,

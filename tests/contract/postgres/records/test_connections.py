@@ -26,7 +26,7 @@ class TestOperation:
     def test_acknowledged_memories_survive_connections_that_are_cut_all_the_time(
         self, another: Callable[..., PostgresRecords], scope: Scope, admin: Admin
     ) -> None:
-        # Given writers, and somebody who cuts their connections again and again
+        # Given writers, and a user who cuts their connections again and again
         writer = another(pool_size=3, retry_s=20.0)
         over = threading.Event()
         written = threading.Semaphore(0)
@@ -101,7 +101,7 @@ class TestOperation:
         assert calls[what]()
 
     def test_a_server_that_is_not_there_is_named_with_its_setting(self, stack: object) -> None:
-        # Given an address where nobody listens / When it is opened / Then the message says what to check
+        # Given an address where no one listens / When it is opened / Then the message says what to check
         with pytest.raises(StoreUnavailable, match="BIEM_POSTGRES_DSN") as caught:
             build_records("postgresql://u:hunter2@127.0.0.1:1/none", retry_s=0.0)
         assert "hunter2" not in str(caught.value)

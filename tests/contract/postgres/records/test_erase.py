@@ -27,7 +27,7 @@ class TestErase:
     def test_erasing_a_memory_takes_everything_derived_from_it(
         self, jobs: PostgresRecords, scope: Scope, other: Scope, admin: Admin
     ) -> None:
-        # Given a memory with a vector, links and a fact, beside others
+        # Given a memory with a vector, links and a fact, next to others
         doomed, kept = remember(jobs, scope, "doomed"), remember(jobs, scope, "kept")
         theirs = remember(jobs, other, "theirs")
         vector = {sha256(text): unit(1, 2) for text in ("doomed", "kept", "theirs")}
@@ -104,7 +104,7 @@ class TestErase:
         # When it is erased
         erasure = jobs.erase(scope, None, 0.0)
 
-        # Then its name is gone, too, and what is left are purges without text
+        # Then its name is gone, too, and the rest are purges without text
         assert set(erasure.ids) == set(ids)
         for table in ("scopes", "memories", "evidence", "crystal_links", "crystal_facts"):
             assert in_scope(admin, table, scope) == 0, table
@@ -156,7 +156,7 @@ class TestErase:
         assert jobs.load_vectors(MODEL, [sha256("embarrassing")]) == {}
 
     def test_an_id_of_another_scope_erases_nothing(self, records: PostgresRecords, scope: Scope, other: Scope) -> None:
-        # Given somebody's memory
+        # Given another user's memory
         theirs = remember(records, other, "theirs")
 
         # When one erases it from elsewhere

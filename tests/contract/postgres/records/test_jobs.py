@@ -99,7 +99,7 @@ class TestJobs:
     def test_renewing_prolongs_what_is_still_held_and_nothing_that_others_claimed(
         self, jobs: PostgresRecords, scope: Scope
     ) -> None:
-        # Given two jobs with a short lease, of which somebody else has claimed one meanwhile, and a finished one
+        # Given two jobs with a short lease, of which another process has claimed one meanwhile, and a finished one
         jobs.remember(scope, [write(str(n)) for n in range(3)])
         lost, held, done = jobs.claim(3, 0.05, retried=False)
         jobs.done([done])
@@ -251,7 +251,7 @@ class TestJobs:
         results = encoded(claim_all(jobs))
         jobs.complete(results)
 
-        # When it is completed again / Then nothing changes, and the caller hears that somebody was faster
+        # When it is completed again / Then nothing changes, and the caller hears that another process was faster
         assert jobs.complete(results) == Completion((), (memory_id,))
         node = jobs.get(scope, memory_id)
         assert node is not None
@@ -294,7 +294,7 @@ class TestJobs:
         jobs.complete(encoded([done]))
         jobs.release([released], 60.0, "Milvus is down", refund=True)
 
-        # When all but one are asked for, and one that never was / Then the unfinished ones are told, oldest first
+        # When all but one are asked for, and one that never was / Then the unfinished ones are shown, oldest first
         assert jobs.waiting([new_id(), theirs, *reversed(ids[:4])]) == [
             Waiting(ids[0], True, True, "poison"),
             Waiting(ids[2], True, False, "Milvus is down"),
@@ -306,7 +306,7 @@ class TestJobs:
     def test_the_backlog_counts_jobs_neither_done_nor_dead(
         self, jobs: PostgresRecords, scope: Scope, other: Scope
     ) -> None:
-        # Given a waiting, a leased, a released, a dead and a finished job, and somebody else's
+        # Given a waiting, a leased, a released, a dead and a finished job, and another user's
         for text in ("dead", "done", "released", "leased", "waiting"):
             remember(jobs, scope, text)
         remember(jobs, other, "theirs")

@@ -73,7 +73,7 @@ class TestReading:
         memory_id = remember(records, scope, "gone words")
         records.erase(scope, memory_id, 60.0)
 
-        # When it is looked for / Then nobody knows it
+        # When it is looked for / Then no one knows it
         assert not candidates(records, scope, ids=(memory_id,), lexemes=("gone",)).nodes
         assert records.text_search([scope], ["gone"], 10, ANY) == {}
         assert records.get(scope, memory_id) is None

@@ -119,7 +119,7 @@ class TestRemember:
         # Given a fact
         first = remember(records, scope, "water is wet", fact=True)
 
-        # When it is repeated: alone, twice in a batch, and by somebody else
+        # When it is repeated: alone, twice in a batch, and by another user
         [again] = records.remember(scope, [write("water is wet", fact=True)])
         batch = records.remember(scope, [write("ice is cold", fact=True), write("ice is cold", fact=True)])
         [theirs] = records.remember(other, [write("water is wet", fact=True)])
@@ -132,7 +132,7 @@ class TestRemember:
         assert theirs.id != first
 
     def test_messages_are_never_the_same_memory(self, records: PostgresRecords, scope: Scope) -> None:
-        # Given a message / When somebody says the same again
+        # Given a message / When a user says the same again
         ids = {remember(records, scope, "yes", kind="event") for _ in range(3)}
 
         # Then there are three
@@ -257,7 +257,7 @@ class TestRemember:
     def test_an_id_that_another_scope_has_opens_no_door(
         self, another: Callable[..., PostgresRecords], scope: Scope, other: Scope
     ) -> None:
-        # Given somebody's memory
+        # Given another user's memory
         records = another(retry_s=0.2)
         memory_id = remember(records, other, "their secret")
 

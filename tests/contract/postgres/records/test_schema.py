@@ -87,7 +87,7 @@ class TestSchema:
         self, records: PostgresRecords, scope: Scope, admin: Admin
     ) -> None:
         """Energy, tier, mood and last access: Milvus has none of them, for it would have to be rewritten as they age
-        (D3, C14); its part of the schema has a test of its own, and the dimension is the embedder's (C12)."""
+        (D3, C14); its part of the schema has its own test, and the dimension is the embedder's (C12)."""
         # Given a text longer than the design's field, in three bytes a character
         key = remember(records, scope, "长" * 65_536, lexemes="长")
 

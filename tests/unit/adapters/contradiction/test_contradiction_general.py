@@ -135,7 +135,7 @@ def test_what_is_so_no_longer_supersedes_nearly_all_that_was_said(older: str, ne
     # Given something said, and later that it is so no longer / When compared
     verdict = compare(older, newer)
 
-    # Then the rule acts by itself if it is said of nearly all, and not of one detail
+    # Then the rule acts on its own if it is said of nearly all, and not of one detail
     assert (verdict is not None and verdict.confidence >= POLICY.act_confidence) == acts
 
 
@@ -164,7 +164,7 @@ def test_the_quick_way_out_for_unlike_texts_misses_none_of_them(older: str, newe
 
 
 def test_suspicions_keep_their_order_below_the_ceiling() -> None:
-    # Given pairs with weak cues of different strength / When compared / Then the strongest is told from the others
+    # Given pairs with weak cues of different strength / When compared / Then the strongest is shown from the others
     weak = [
         compare(older, newer, 0.9)
         for older, newer in (

@@ -146,7 +146,7 @@ def test_what_will_be_so_is_recorded_and_retires_nothing_yet(line: str) -> None:
 
 @pytest.mark.parametrize("line", lines(OTHERWISE))
 def test_what_was_so_or_is_so_on_occasion_contradicts_nothing_that_is_so(line: str) -> None:
-    # Given what is so / When another thing is said of another time, some days or somebody else / Then it is no conflict
+    # Given what is so / When another thing is said of another time, some days or another user / Then it is no conflict
     assert judged(line) is None
 
 

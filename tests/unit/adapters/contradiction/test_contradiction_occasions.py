@@ -1,4 +1,4 @@
-"""What happened once and what is a quality of another thing contradict nothing: no rule acts upon it by itself."""
+"""What happened once and what is a quality of another thing contradict nothing: no rule acts upon it on its own."""
 
 import pytest
 

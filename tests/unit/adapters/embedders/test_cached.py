@@ -14,7 +14,7 @@ from tests.support.fakes import WordEmbedder, eventually
 
 
 class SlowEmbedder(WordEmbedder):
-    """Begins to embed when it is asked, and ends when it is told to; its first call may fail."""
+    """Begins to embed when it is asked, and ends when it is instructed to; its first call may fail."""
 
     def __init__(self, *, fails: bool = False) -> None:
         super().__init__()

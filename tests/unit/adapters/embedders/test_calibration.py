@@ -18,7 +18,7 @@ from biem.ports import Role, Vectors
 
 
 class RandomEncoder:
-    """Every text has a direction of its own, on top of one that all share: the narrow cosines of a small model."""
+    """Every text has its own direction, on top of one that all share: the narrow cosines of a small model."""
 
     languages = ("en",)
     max_tokens = 8

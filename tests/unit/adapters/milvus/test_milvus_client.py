@@ -13,7 +13,7 @@ from biem.adapters.milvus import collection as milvus_client
 def test_a_server_on_a_socket_is_not_pinged_while_nothing_is_asked(
     uri: str, pings: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Given what pymilvus is told / When a server is connected to
+    # Given the arguments of pymilvus / When a server is connected to
     told: dict[str, Any] = {}
     monkeypatch.setattr(milvus_client, "MilvusClient", lambda **options: told.update(options))
     milvus_client.connected(uri, timeout_s=5.0, token="secret")
@@ -26,7 +26,7 @@ def test_a_server_on_a_socket_is_not_pinged_while_nothing_is_asked(
 
 
 def run(program: str) -> str:
-    """What a program prints in an interpreter of its own."""
+    """What a program prints in its own interpreter."""
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     return done.stdout.strip()
 

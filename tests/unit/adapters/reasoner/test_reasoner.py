@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biem.adapters.reasoner import parsing
-from biem.adapters.reasoner.client import ModelReply
+from biem.adapters.reasoner.parsing import ModelReply
 from biem.adapters.reasoner.prompts import MAX_DATA_CHARS, fill
 from biem.ports.reasoner import Instant, Judgement, Topic, Use
 
@@ -228,7 +228,7 @@ class TestWriting:
 
 
 class TestAnything:
-    """Whatever a model says, reading it never fails, and what comes out has its type and bounds."""
+    """Reading any answer of a model never fails, and what comes out has its type and bounds."""
 
     @pytest.mark.req("H24", partly="any answer at all")
     @given(SAYINGS)

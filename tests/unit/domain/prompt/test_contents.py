@@ -67,7 +67,7 @@ def test_an_id_excludes_no_memory_that_says_something_else_since_it_was_revised(
     assert not now.has(node("Ho", ref="r1"))
     assert now.has(node(said, id=key, source="user"))
     assert now.unresolved == held.unresolved + 2
-    # And an id without a text excludes it, whatever it says
+    # And an id without a text excludes it regardless of its text
     bare = known((), [key])
     assert bare.updated([Revised(key, None, "I live in Oslo")]).has(node("I live in Oslo", id=key))
 

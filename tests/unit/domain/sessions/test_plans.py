@@ -1,4 +1,4 @@
-"""Which messages are in a window, and which are trimmed: whole rounds, whatever the sizes."""
+"""Which messages are in a window, and which are trimmed: whole rounds of any size."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -73,7 +73,7 @@ def test_scopes_are_visited_once_around_from_anywhere(keys: list[str], start: st
 
 
 class Check:
-    """A check that answers what it is told to."""
+    """A check that answers what it is instructed to."""
 
     def __init__(self, *answers: list[Finding] | Exception, needs: str = "") -> None:
         self.answers, self.needs, self.asked = list(answers), frozenset({needs} - {""}), 0

@@ -113,7 +113,7 @@ def test_an_outage_is_shown_and_costs_the_heading_only(
     assert held.begun.wait(60)
     held.let.set()
 
-    # Then this is told once, nobody waits for each of them, and what is saved later arrives
+    # Then this is shown once, no caller waits for each of them, and what is saved later arrives
     assert feed.count([HERE.ns]) == 0
     assert caplog.text.count("stored in this process only") == 1
     held.down = False

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.reasoner import parsing
-from biem.adapters.reasoner.client import ModelReply
+from biem.adapters.reasoner.parsing import ModelReply
 from biem.config import load_settings
 from biem.domain.concept import Item, Message, Snippet
 from biem.domain.link import NewLink, grown, semantic_links
@@ -151,7 +151,7 @@ def test_each_operation_on_the_concept_memory_goes_through_one_part_of_the_hub()
 
     memory = Memory(cast(System, Hub()), SCOPE)
 
-    # When the public operations are called / Then each asks one part, and nobody else
+    # When the public operations are called / Then each asks one part, and no one else
     memory.related("cats")
     memory.running("cats", conversation="chat")
     memory.sleep()
@@ -307,7 +307,7 @@ def test_in_fast_mode_keywords_are_cut_out_of_the_text_and_no_model_is_asked(tex
 @pytest.mark.req("C30", partly="the share; that it is drawn is tested with the links")
 @pytest.mark.parametrize(("given", "share"), [({}, 1.0), ({"sample_ratio": 0.01}, 0.01)])
 def test_forgetting_takes_what_is_due_or_a_share_of_it(given: dict[str, float], share: float) -> None:
-    # Given the default, or the share of Hippocampus / When it forgets / Then so much of what is idle is weakened
+    # Given the default, or the share of Hippocampus / When it forgets / Then that share of what is idle is weakened
     noted = Noted()
     policy = ConceptPolicy(**given)  # type: ignore[arg-type]
     hub(noted, policy).forget(SCOPE)

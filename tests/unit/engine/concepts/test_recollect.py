@@ -1,4 +1,4 @@
-"""What keywords remind of: how far and how much, and that nobody is asked when it is switched off."""
+"""What keywords remind of: how far and how much, and that no model is asked when it is switched off."""
 
 from collections.abc import Mapping, Sequence
 from random import Random

@@ -146,7 +146,7 @@ class TestTurns:
 
     @pytest.mark.req("H38", partly="the activator")
     def test_switched_off_it_sends_no_request(self) -> None:
-        # Given the switch is off / When a turn is taken / Then nobody is asked
+        # Given the switch is off / When a turn is taken / Then no model is asked
         running_memory, reminder, reasoner = HeldRunningMemory(), ScriptedReminder(), ScriptedReasoner(keywords=["x"])
         assert activator(running_memory, reminder, reasoner, enabled=False).activate(SCOPE, "a", "Grace") == ()
         assert (running_memory.calls, reminder.asked, reasoner.calls) == (0, [], [])
@@ -169,7 +169,7 @@ class TestTurns:
 
     @pytest.mark.req("X38", partly="turns of one conversation")
     def test_a_turn_that_another_worker_overtook_is_taken_again_without_asking_the_model_again(self) -> None:
-        # Given somebody faster, twice / When a turn is taken
+        # Given a faster process, twice / When a turn is taken
         running_memory, reminder, reasoner = (
             HeldRunningMemory(),
             ScriptedReminder(),

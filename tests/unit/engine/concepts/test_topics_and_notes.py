@@ -235,7 +235,7 @@ class TestInstant:
 
     @pytest.mark.parametrize("switch", ["enabled", "instant"])
     def test_switched_off_or_for_what_is_no_message_no_one_is_asked(self, switch: str) -> None:
-        # Given the switch, and what is no message of a conversation / When noted / Then nobody is asked
+        # Given the switch, and what is no message of a conversation / When noted / Then no model is asked
         kept, reasoner = HeldInstants(), ScriptedReasoner(worth=True)
         assert not maker(kept, reasoner, **{switch: False}).create_and_store_memory(node("Zalando is at 14:30"))
         assert maker(kept, None, **{switch: False}).recent(SCOPE, "chat") == []

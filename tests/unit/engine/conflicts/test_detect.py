@@ -208,7 +208,7 @@ class TestChecking:
         world.add("meeting wednesday", conversation="c", speaker="Li")
         second = world.add("no, thursday", seconds / 86_400, conversation="c", speaker="Li")
 
-        # When the second is encoded / Then the rules see it beside the first only if that was just before
+        # When the second is encoded / Then the rules see it next to the first only if that was just before
         rules = Rules()
         world.check(second, rules=rules)
         assert [(older.follows, newer.follows) for older, newer, _ in rules.asked] == [(False, True)] * compared
@@ -285,7 +285,7 @@ class TestChecking:
         rules.subjects = True
         flights = {world.add("flight Rome at seven"), world.add("flight Oslo at eight", 1)}
 
-        # When one of them, nobody says which, is moved / Then both disagreements are recorded, and none acts
+        # When one of them, no one says which, is moved / Then both disagreements are recorded, and none acts
         findings = world.check(world.add("flight moved to nine", 2), rules=rules)
         assert {(finding.older_id, finding.acts) for finding in findings} == {(flight, False) for flight in flights}
 
@@ -526,7 +526,7 @@ class TestJudging:
         assert len(model.asked) == 1
 
     def test_moot_conflicts_cost_no_call_and_a_person_who_was_faster_wins(self) -> None:
-        # Given a conflict that nobody needs to decide, and one that somebody decides meanwhile
+        # Given a conflict that no one needs to decide, and one that a user decides meanwhile
         table = Table(Claimed(SCOPE, conflict("a", moot=True), None), Claimed(SCOPE, conflict("b"), None))
         table.decided = True
         model = Model(Judgement("update", 1.0, ""))

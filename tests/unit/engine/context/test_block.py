@@ -183,7 +183,7 @@ def shown(context: Context) -> list[str]:
 
 @pytest.mark.req("C31", partly="ordered for reading")
 def test_what_is_picked_is_shown_best_first_or_in_the_order_it_happened() -> None:
-    # Given hits whose best is the newest / When two of them have room / Then the best two are told, in either order
+    # Given hits whose best is the newest / When two of them have room / Then the best two are shown, in either order
     hits = (scored("c newest", 0.9, 3), scored("a oldest", 0.8, 1), scored("b between", 0.7, 2))
     room = estimate_tokens(block(*hits[:2]).text) + 3
     assert shown(block(*hits, budget=room)) == ["c newest", "a oldest"]
@@ -202,7 +202,7 @@ def test_what_nearly_repeats_a_better_one_is_not_shown_and_other_numbers_are_no_
         scored(story + " 7", 0.7),
         scored("we slept", 0.7),
     )
-    # When they are told / Then only the little word is a repetition
+    # When they are shown / Then only the little word is a repetition
     reader = BlockReader(terms_of=lambda text: text.lower().split())
     assert shown(render(hits, POLICY, PLENTY, (), reader)) == [hits[0].node.text, hits[2].node.text, "we slept"]
     strict = dataclasses.replace(POLICY, repeat_from=1.0)
@@ -215,7 +215,7 @@ def test_no_more_are_shown_than_are_wanted() -> None:
 
 
 def test_a_long_text_shows_what_the_question_is_about() -> None:
-    # Given a long message whose end answers / When it is told for a question / Then the end is there
+    # Given a long message whose end answers / When it is shown for a question / Then the end is there
     text = "I had a long day at work today. " * 12 + "My sister Eva moved to Oslo."
     reader = BlockReader({"eva", "oslo"}, lambda said: said.lower().replace(".", "").split())
     line = render([hit(text)], POLICY, PLENTY, (), reader).text.splitlines()[2]

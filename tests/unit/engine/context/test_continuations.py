@@ -1,4 +1,4 @@
-"""Later statements that tell of the same as an earlier one go before it, whatever their words."""
+"""Later statements that tell of the same as an earlier one go before it in any wording."""
 
 import dataclasses
 from datetime import timedelta

@@ -7,17 +7,20 @@ from biem.domain.policies.context import ContextPolicy
 from biem.domain.scope import Scope
 from biem.domain.text import estimate_tokens
 from biem.engine.context.block import BlockReader
-from biem.engine.context.notes_section import noted
+from biem.engine.context.notes_section import near_best, noted
 
 READER = BlockReader({"lamp"}, lambda text: text.lower().split())
 
 
-def hit(body: str, *, note: str = "n", place: int = 0, citation: str = "lamps/one.md:3 › Story") -> NoteHit:
+def hit(
+    body: str, *, note: str = "n", place: int = 0, citation: str = "lamps/one.md:3 › Story", score: float = 0.9
+) -> NoteHit:
     """A hit with this text."""
     chunk = NotePassage(
         id=f"{note}{place}", place=place, lines=(3, 4), headings=("Story",), levels=(2,), body=body, tokens=9
     )
-    return NoteHit(chunk, Note(id=note, scope=Scope(), library="l", root="/r", path="p", title="t"), 0.9, {}, citation)
+    told = Note(id=note, scope=Scope(), library="l", root="/r", path="p", title="t")
+    return NoteHit(chunk, told, score, {}, citation)
 
 
 @pytest.mark.req("G39", partly="the chain in the block")
@@ -44,6 +47,14 @@ def test_neighbours_of_one_note_share_a_bracket() -> None:
     assert text.count("- [") == 2
     assert "  > One.\n  >\n  > Two." in text
     assert len(shown) == 3
+
+
+def test_hits_far_below_the_best_are_left_out() -> None:
+    hits = [hit("A lamp.", score=0.8), hit("A wick.", score=0.5), hit("A boat.", score=0.3)]
+    policy = ContextPolicy(notes_drop=0.5)
+    assert [one.chunk.body for one in near_best(hits, policy)] == ["A lamp.", "A wick."]
+    assert near_best(hits, ContextPolicy(notes_drop=0.0)) == hits
+    assert near_best([], policy) == []
 
 
 def test_only_whole_items_that_fit_are_shown() -> None:

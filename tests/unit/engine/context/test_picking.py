@@ -223,7 +223,7 @@ def test_one_of_several_things_of_a_kind_does_not_come_before_another() -> None:
 
 @pytest.mark.req("C31", partly="a line about something else")
 def test_a_short_line_about_another_topic_is_worth_less() -> None:
-    # Given a line of the topic of the question, and one of another topic / Then only the first is told
+    # Given a line of the topic of the question, and one of another topic / Then only the first is shown
     answer, beside = hit("I weigh 80 kilos.", 0.8, 0.4), hit("My flat is in Leeds.", 0.8, 0.4)
     assert told("How heavy am I?", beside, answer, drop=3.0) == [answer.node.text]
 

@@ -1,4 +1,4 @@
-"""A language model chooses what is told, when it is asked for and answers; otherwise nothing changes."""
+"""A language model chooses what is shown, when it is asked for and answers; otherwise nothing changes."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ HERE = Scope(user="u")
 
 
 class Chooser(ScriptedReasoner):
-    """A model that chooses as it was told to; None is an outage."""
+    """A model that chooses as it was instructed to; None is an outage."""
 
     def __init__(self, places: list[int] | None) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ def test_what_the_model_chooses_is_shown_and_nothing_else() -> None:
     look = RelevanceFilter(model, ContextPolicy(second_look=20), Telemetry())
     assert look.wanted(5) == 20
 
-    # When it looks / Then these are told; it heard who said what, and had a single call
+    # When it looks / Then these are shown; it heard who said what, and had a single call
     hits = look.keep(HERE, "Which?", found(20), 5)
     assert told(hits) == ["text 3", "text 17"]
     assert (hits.degraded, hits.confidence) == (("redis",), 0.7)
@@ -66,7 +66,7 @@ def test_what_the_model_chooses_is_shown_and_nothing_else() -> None:
 
 
 class Reader(Chooser):
-    """A model that reads: what says the wanted words is of use, but for every so many-th text, where it errs."""
+    """A model that reads: what says the wanted words is of use, except every n-th text, where it errs."""
 
     def __init__(self, wanted: Sequence[str], *, errs: int = 0) -> None:
         super().__init__([])
@@ -98,7 +98,7 @@ def test_seven_of_a_hundred_memories_are_shown_for_a_fifth_of_the_tokens_of_all(
     candidates = hits_of(list(dict.fromkeys(best))[:50])
     policy = ContextPolicy(second_look=50, item_chars=200)
 
-    # When the model has looked at them / Then all seven are told, and nothing else, for a fifth of the tokens at most
+    # When the model has looked at them / Then all seven are shown, and nothing else, for a fifth of the tokens at most
     kept = RelevanceFilter(Reader(["violin"]), policy, Telemetry()).keep(HERE, "violin?", candidates, 5)
     block = render(kept, policy, 10_000)
     assert sorted(hit.node.text for hit in block.hits) == sorted(relevant)

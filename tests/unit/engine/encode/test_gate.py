@@ -253,7 +253,7 @@ def test_a_classifier_forms_what_tells_something_and_records_its_score(records: 
     batch = [(node(int(key), text=text), at(0)) for key, text in texts.items()]
     batch[3] = (replace(batch[3][0], kind="knowledge"), at(0))
 
-    # When the rule decides / Then it forms the first, and what is remembered on purpose whatever it says
+    # When the rule decides / Then it forms the first, and what is remembered on purpose in any case
     assert gate(records, admission="classifier").admit(SCOPE, batch, {}, {}) == {"1", "4"}
     assert set(records.refused) == {"2", "3"}
     assert {(one.form, one.threshold) for one in records.refused.values()} == {("classifier", 0.5)}
@@ -284,7 +284,7 @@ def test_a_model_decides_where_it_is_asked_to_and_the_gate_where_it_says_nothing
     assert judging.admit(SCOPE, batch, {}, {}) == {"3", "4"}
     assert (records.refused["2"].form, records.refused["2"].value) == ("llm", 0.0)
     assert model.calls == ["worth"] * 2
-    # And somebody who waits is asked for by the model's quick uses
+    # And a caller that waits is asked for by the model's quick uses
     assert judging.judge(SCOPE, "ok then", []).formed
     assert model.for_replies == 1
 
@@ -316,7 +316,7 @@ def test_the_benchmark_judges_a_conversation_as_the_worker_does() -> None:
     turns = tuple(Turn(str(n), "s", "Ada", text, START) for n, text in enumerate(said))
     asked = Question("q", "When does the ferry leave?", "", (frozenset({"0"}),), frozenset({"s"}), None)
 
-    # When the gate judges it / Then the first turn is formed, no repetition is, and the evidence is told apart
+    # When the gate judges it / Then the first turn is formed, no repetition is, and the evidence differs
     judged, _ = benchmark.judge(
         Conversation("c", "en", turns, (asked,)), SyntheticEmbedder(), ANALYZER, RULES, Settings()
     )

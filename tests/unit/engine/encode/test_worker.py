@@ -215,7 +215,7 @@ class Hot:
 
 
 class Forming:
-    """What `Integrator` is told, beside what was complete at that moment."""
+    """The arguments of `Integrator`, and what was complete at that moment."""
 
     def __init__(self, outbox: Outbox) -> None:
         self.outbox = outbox
@@ -255,7 +255,7 @@ class Room:
         self.rebuild()
 
     def rebuild(self) -> None:
-        """The worker starts anew."""
+        """The worker starts again."""
         self.encoder = EncodeWorker(
             records=cast(Records, self.outbox),
             index=cast(VectorIndex, self.index),
@@ -300,7 +300,7 @@ def room() -> Room:
 
 class TestBatches:
     def test_nothing_to_do_is_nothing(self, room: Room) -> None:
-        # Given no jobs / When a round is done / Then nobody is bothered
+        # Given no jobs / When a round is done / Then no one is bothered
         assert room.encoder() == 0
         assert room.embedder.calls == []
 
@@ -363,7 +363,7 @@ class TestBatches:
         room.outbox.add("same")
         room.work()
 
-        # When they come again, beside a new one, in another process
+        # When they come again, next to a new one, in another process
         again = Room()
         again.outbox.cache = room.outbox.cache
         ids = [again.outbox.add("same"), again.outbox.add("new")]
@@ -422,7 +422,7 @@ class TestOutages:
                 room.encoder()
             room.outbox.pass_time()
 
-        # Then no vector was made up, nobody is blamed, and afterwards all are encoded
+        # Then no vector was made up, no one is blamed, and afterwards all are encoded
         assert room.index.rows == []
         assert room.outbox.cache == {}
         assert {row.job.attempts for row in room.outbox.rows.values()} == {0}
@@ -459,7 +459,7 @@ class TestOutages:
         with pytest.raises(StoreUnavailable):
             room.encoder()
 
-        # When the work goes on, beside a new memory
+        # When the work goes on, next to a new memory
         ids.append(room.outbox.add("new"))
         room.work()
 
@@ -533,7 +533,7 @@ class TestPoison:
         assert poison in caplog.text
 
     def test_rows_of_one_batch_with_a_poison_row_lose_at_most_one_attempt_to_it(self, room: Room) -> None:
-        # Given a good row beside a poison one, at its last attempt but one
+        # Given a good row next to a poison one, at its last attempt but one
         room = Room(dataclasses.replace(POLICY, max_attempts=2))
         good, _ = room.outbox.add("text"), room.outbox.add("poison")
 
@@ -548,7 +548,7 @@ class TestPoison:
         good = [room.outbox.add(f"text {n}") for n in range(5)]
         refused = room.outbox.add("refused")
 
-        # When the work goes on / Then the row is buried with the reason, the others are indexed, and nobody waited
+        # When the work goes on / Then the row is buried with the reason, the others are indexed, and no caller waited
         room.work()
         assert str(error) in room.outbox.row(refused).dead
         assert room.indexed == sorted(good)
@@ -621,7 +621,7 @@ class TestPoison:
 
 
 class TestRefused:
-    """What a server never takes looks like an outage; whoever waits for its end waits for ever."""
+    """What a server never takes looks like an outage; anyone who waits for its end waits for ever."""
 
     @pytest.fixture(params=["index", "embedder"])
     def picky(self, request: pytest.FixtureRequest) -> Room:
@@ -669,7 +669,7 @@ class TestRefused:
         assert refused in picky.indexed
 
     def test_what_shared_a_batch_with_a_suspect_is_due_at_once_and_blamed_for_nothing(self, picky: Room) -> None:
-        # Given a row that was refused again and again, and one that came in beside it
+        # Given a row that was refused again and again, and one that came in next to it
         picky.outbox.add("refused", claims=2)
         innocent = picky.outbox.add("text")
 
@@ -709,11 +709,11 @@ class TestRefused:
 
 class TestErased:
     def test_a_memory_erased_before_its_turn_is_just_done(self, room: Room) -> None:
-        # Given a job whose memory is gone, beside another
+        # Given a job whose memory is gone, next to another
         gone, kept = room.outbox.add("gone"), room.outbox.add("kept")
         room.outbox.erased = {gone}
 
-        # When the round is done / Then its text reached nobody
+        # When the round is done / Then its text reached no one
         room.encoder()
         assert room.embedder.calls == [["kept"]]
         assert room.indexed == [kept]
@@ -738,7 +738,7 @@ class TestErased:
 
     @pytest.mark.req("X16", partly="purge jobs")
     def test_purges_remove_rows_and_are_done(self, room: Room) -> None:
-        # Given purges beside other work
+        # Given purges next to other work
         purged = [room.outbox.add("", task="purge") for _ in range(3)]
         kept = room.outbox.add("kept")
 
@@ -821,7 +821,7 @@ class TestForming:
         assert room.outbox.completed == room.forming.settled == [fresh, known]
 
     def test_what_was_erased_or_overtaken_meanwhile_is_not_settled(self, room: Room) -> None:
-        # Given three texts, of which one is erased and one completed by somebody else while they are encoded
+        # Given three texts, of which one is erased and one completed by another process while they are encoded
         kept, erased, overtaken = (room.outbox.add(f"text {number}") for number in range(3))
         room.outbox.overtaken.add(overtaken)
         original = room.forming.relate
@@ -884,12 +884,12 @@ class TestLease:
 def test_a_program_that_ends_in_the_middle_of_a_batch_gives_it_back_uncharged(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Given two rows that are being encoded while the main thread ends, which breaks whatever is under way
+    # Given two rows that are being encoded while the main thread ends, which breaks all that is under way
     ids = [room.outbox.add("left"), room.outbox.add("behind")]
     monkeypatch.setattr(threading, "main_thread", lambda: threading.Thread())
     room.embedder.failure = RuntimeError("cannot schedule new futures after shutdown")
 
-    # When the round ends / Then both wait as if nobody had tried, and say why
+    # When the round ends / Then both wait as if no worker had tried, and say why
     room.encoder()
     rows = [row for row in room.outbox.rows.values() if row.job.memory_id in ids]
     assert [(row.job.attempts, row.leased, row.waits_s) for row in rows] == [(0, False, 0.0)] * 2

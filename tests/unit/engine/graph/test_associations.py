@@ -215,7 +215,7 @@ def test_numbers_of_one_call_replace_those_of_the_policy(held: HeldLinks) -> Non
 
 @pytest.mark.req("C37", partly="the version check")
 def test_refreshing_takes_over_what_grew_came_and_went(held: HeldLinks) -> None:
-    # Given a graph that has been used, so that its neighbourhoods are at hand
+    # Given a graph that has been used, so that its neighbourhoods are prepared
     held.put(USER, edge("a", "b"), edge("b", "c"))
     graph = build(held)
     graph.refresh(USER)
@@ -233,7 +233,7 @@ def test_refreshing_takes_over_what_grew_came_and_went(held: HeldLinks) -> None:
 
 
 def test_a_project_reads_the_users_graph_too_in_one_question(held: HeldLinks) -> None:
-    # Given links of a project, of its user and of somebody else
+    # Given links of a project, of its user and of another user
     held.put(PROJECT, edge("a", "b"))
     held.put(USER, edge("u", "v"))
     held.put(STRANGER, edge("a", "s"), edge("u", "s"))
@@ -241,7 +241,7 @@ def test_a_project_reads_the_users_graph_too_in_one_question(held: HeldLinks) ->
     for scope in (STRANGER, PROJECT):
         graph.refresh(scope)
 
-    # When seeds of both are activated / Then the project reaches both, the user only its own, nobody the stranger's
+    # When seeds of both are activated / Then the project reaches both, the user only its own, no one the stranger's
     assert graph.spread(PROJECT, {"a": 1.0, "u": 0.5}) == {"a": 1.0, "b": 0.5, "u": 0.5, "v": 0.25}
     assert graph.spread(USER, {"a": 1.0, "u": 0.5}) == {"a": 1.0, "u": 0.5, "v": 0.25}
     assert held.asked[-1] == {PROJECT: -1, USER: -1}
@@ -317,7 +317,7 @@ def test_a_scope_erased_or_created_again_leaves_nothing_of_the_old(held: HeldLin
     erased = held.events.pop(USER)
     graph.refresh(USER)
 
-    # Then it is empty, and when it is made anew it has what is new
+    # Then it is empty, and when it is rebuilt it has what is new
     assert spread(graph, "a") == {"a": 1.0}
     assert graph.edges == 0
     held.events[USER] = [*erased, ("a", "b", "temporal"), edge("a", "c")]

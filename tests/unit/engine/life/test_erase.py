@@ -172,7 +172,7 @@ def test_a_person_is_erased_with_all_projects_under_one_receipt() -> None:
         "redis.canvas": (4, 0), "redis.running_memory": (4, 0), "redis.inertia": (4, 0),
     }  # fmt: skip
 
-    # And it is kept as the person's own, under an id of its own, beside those of the four erasures
+    # And it is kept as the person's own, under its own id, next to those of the four erasures
     kept = [call[1:] for call in world.asked("records") if call[0] == "records.save_receipt"]
     assert [scope for scope, _ in kept] == [one, own, other, own, own]
     assert len({shown["id"] for _, shown in kept}) == 5

@@ -193,7 +193,7 @@ def test_a_turn_that_died_between_reward_and_links_is_made_whole_by_repeating_it
 
 @pytest.mark.req("D13", partly="feedback")
 def test_unknown_ids_and_those_of_others_are_named_and_nothing_is_learnt(world: World) -> None:
-    # Given a memory of one's own, one of somebody else, and an id of nothing
+    # Given a memory of one's own, one of another user, and an id of nothing
     mine, theirs, nothing = world.table.add(), world.table.add(SOMEBODY), new_id()
     # When all are called useful
     with pytest.raises(NotFound) as error:

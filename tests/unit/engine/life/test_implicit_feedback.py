@@ -57,5 +57,5 @@ def test_a_memory_was_used_when_the_reply_says_what_only_it_has(question: str, r
 
 def test_a_single_character_and_a_memory_without_anchors_prove_nothing() -> None:
     # Given a memory that pins down a digit, and one that was not indexed yet
-    # When a reply says that digit / Then nobody is praised for it
+    # When a reply says that digit / Then no one is praised for it
     assert echoed((hit("digit", numbers=("7",)), hit("bare")), "How many?", "7, bare") == []

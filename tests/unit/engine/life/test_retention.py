@@ -197,7 +197,7 @@ def test_one_run_judges_in_batches_and_stops_at_its_limit() -> None:
     runner = lifecycle(due, batch=4, run_rows=10)
     first, second = runner.run(), runner.run(SCOPE)
 
-    # Then the first is full, and the second finishes and makes room with what is left of its limit
+    # Then the first is full, and the second finishes and makes room with the rest of its limit
     assert (first.expired, first.crowded_out) == (10, 0)
     assert (second.expired, second.crowded_out, second.archived) == (2, 8, 10)
     assert due.asked == [4, 4, 2, 4, 4, 8]
@@ -261,7 +261,7 @@ def test_the_report_counts_each_kind_apart() -> None:
 
 
 class Told:
-    """Another store, or the life of memories, that notes what it is told of."""
+    """Another store, or the life of memories, that records its calls."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, tuple[Any, ...]]] = []

@@ -181,7 +181,7 @@ def test_one_sweep_looks_at_a_bounded_number_of_scopes_and_the_next_goes_on(life
     life.hot_now = {ns: {"x"} for ns in scopes}
     tiers = build(life, place, sweep_scopes=2)
 
-    # When four sweeps run / Then each scope has its turn, and the round begins anew
+    # When four sweeps run / Then each scope has its turn, and the round starts again
     assert [tiers.sweep().scopes for _ in range(4)] == [2, 2, 1, 2]
     assert [after for after, _ in life.asked] == ["", scopes[1], scopes[3], ""]
     assert set(place.held) == set(scopes)

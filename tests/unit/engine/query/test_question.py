@@ -73,7 +73,7 @@ def test_a_speaker_is_named_by_the_whole_name_and_a_role_by_none() -> None:
     # Given speakers with one, two and no terms to their name, and roles
     names = {"Ann": ["ann"], "Ann Lee": ["ann", "lee"], "": [], "User": ["user"], "助手": ["助", "手"]}
 
-    # When a query has terms / Then only those are named of whose name it has all, and who are somebody
+    # When a query has terms / Then only those are named of whose name it has all, and who are a user
     assert named_in(["ann", "user", "助", "手"], names) == {"Ann"}
     assert named_in(["lee", "and", "ann"], names) == {"Ann", "Ann Lee"}
     assert named_in([], names) == set()
@@ -107,7 +107,7 @@ def unit(*values: float) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
 
 
 def test_a_query_means_what_it_says_and_for_less_what_it_asks_with_any_name() -> None:
-    # Given a query whose vector points to a name, and what it asks beside that
+    # Given a query whose vector points to a name, and what it asks next to that
     query = Query("", [], unit(1, 0), matter=unit(0, 1))
 
     # When both count, or only the query / Then the direction lies between them, or is the query's own

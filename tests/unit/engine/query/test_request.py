@@ -187,7 +187,7 @@ def test_what_a_session_has_prefetched_answers_only_what_has_no_other_conditions
 
 
 def test_what_a_prompt_holds_is_left_out_by_conversation_and_by_five_hundred_ids_and_taken_back() -> None:
-    # Given more ids than a search is told, one that is no id, and a conversation
+    # Given more ids than a search takes, one that is no id, and a conversation
     ids = sorted(f"{number:08x}-0000-0000-0000-000000000000" for number in range(600))
     where = Filter(kinds=("event",))
 

@@ -1,4 +1,4 @@
-"""What a session has at hand: kept in bounds, dropped when something is erased, and never a reason to fail."""
+"""What a session has prepared: kept in bounds, dropped when something is erased, and never a reason to fail."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -128,7 +128,7 @@ def test_a_memory_as_small_as_the_policy_says_is_taken_along_whole() -> None:
 
 
 def test_an_erasure_drops_what_may_hold_it_also_while_it_is_read() -> None:
-    # Given sessions of a user, of his project, which reads the user's own, and of somebody else
+    # Given sessions of a user, of his project, which reads the user's own, and of another user
     kept = Kept(turn("a"))
     for scope in (MINE, PROJECT, THEIRS):
         kept.orbits.gather(scope, "s", ["a"], [], no_conflicts, prepared)
@@ -144,7 +144,7 @@ def test_an_erasure_drops_what_may_hold_it_also_while_it_is_read() -> None:
 
 
 def test_a_store_that_is_down_costs_the_orbit_and_nothing_else() -> None:
-    # Given a session with something at hand / When the records cannot be read
+    # Given a session with something prepared / When the records cannot be read
     kept = Kept(turn("a"))
     kept.orbits.gather(MINE, "s", ["a"], [], no_conflicts, prepared)
     orbit = kept.orbits.of(MINE, "s")

@@ -22,7 +22,7 @@ def test_what_is_read_ahead_is_not_read_again() -> None:
         early = Prefetch(threads.submit, lambda ids: turns(*ids))
         early.begin(["a", "b"])
 
-        # When the rest is known / Then only the others are left, and all are told
+        # When the rest is known / Then only the others are left, and all are shown
         assert early.left(["b", "c", "a", "d"]) == ["c", "d"]
         assert early.with_others(turns("c", "d")).by_id.keys() == {"a", "b", "c", "d"}
 
@@ -34,6 +34,6 @@ def test_a_reading_that_failed_fails_the_recall_as_any_other() -> None:
     early = Prefetch(lambda *_: failed, lambda ids: turns(*ids))
     early.begin(["a"])
 
-    # When its outcome is asked for / Then the caller is told
+    # When its outcome is asked for / Then the caller learns it
     with pytest.raises(ConnectionError):
         early.with_others(turns("b"))

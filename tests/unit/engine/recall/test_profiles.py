@@ -101,7 +101,7 @@ class Shelf:
         """Follows nothing."""
 
     def recall(self, profile: str, top_k: int, query: str = "tea", clock: datetime = START, **policies: Any) -> Hits:
-        # what the search does beside is not asked for: then the profile itself looks for new links
+        # what the search does next to is not asked for: then the profile itself looks for new links
         policy = replace(Policies(recall=RecallPolicy(activation_weight=0.0)), **policies)
         telemetry = Telemetry()
         here, held = cast(Any, self), HeldClock(clock)
@@ -262,7 +262,7 @@ def test_notes_rank_thirty_of_each_by_words_content_and_tags() -> None:
 
 @pytest.mark.req("X48")  # with tags, embedder and stores as they are: integration/recall/test_profiles
 def test_each_of_a_hundred_candidates_gets_its_own_tag_score_and_all_three_weights_order() -> None:
-    # Given a hundred candidates, which content, tags and words each rank in an order of their own
+    # Given a hundred candidates, which content, tags and words each rank in their own order
     keys = [f"m{place:03d}" for place in range(100)]
     nearest = {key: 1 - place / 100 for place, key in enumerate(keys)}
     tags = {key: place * 61 % 100 / 100 for place, key in enumerate(keys)}
@@ -273,7 +273,7 @@ def test_each_of_a_hundred_candidates_gets_its_own_tag_score_and_all_three_weigh
         weights = FormulaPolicy(notes_candidates=100, notes_bm25=bm25, notes_content=content, notes_tag=tag)
         return shelf.recall("notes", 100, formulas=weights)
 
-    # When they are ranked as notes are / Then each has the score of its own tags, and the formula's of all three
+    # When they are ranked as notes are / Then each has the score of its tags, and the formula's of all three
     hits = ranked(0.3, 0.4, 0.3)
     assert {hit.node.id: hit.why["tag"] for hit in hits} == pytest.approx(tags)
     assert told(hits) == pytest.approx(

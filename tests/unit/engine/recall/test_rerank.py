@@ -130,7 +130,7 @@ def test_it_is_left_alone_for_as_long_as_it_asks() -> None:
 
 
 def test_its_time_is_its_own_span() -> None:
-    # Given somebody who listens / When a reranker is asked / Then its span is there, and without one none is
+    # Given a caller that listens / When a reranker is asked / Then its span is there, and without one none is
     telemetry, spans = Telemetry(), list[Span]()
     telemetry.attach(spans.append)
     for judge in (None, Judge()):

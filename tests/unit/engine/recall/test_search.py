@@ -100,7 +100,7 @@ def test_what_is_found_by_words_is_shown_before_the_search_by_meaning_where_both
     # When something is searched for
     found = searcher.search(Scope(), "tea", [], ["tea"], 5, Filter(), lambda ids: places.asked.append(",".join(ids)))
 
-    # Then the quick search came first, and what it found was told before the other began
+    # Then the quick search came first, and what it found was given before the other began
     assert places.asked == ["words", "b", "meaning"]
     assert (found.words, found.dense) == ({"b": 2.0}, {"a": 0.5})
 
@@ -119,7 +119,7 @@ def test_a_server_that_just_failed_is_not_asked_again(places: Places, searcher: 
     places.serial = places.broken = True
     places.text_search = lambda *_: {"c": 1.0}  # type: ignore[attr-defined]
 
-    # When something is searched for / Then nobody waits for it twice, and the records answer
+    # When something is searched for / Then no caller waits for it twice, and the records answer
     found = searcher.search(Scope(), "tea", [], ["tea"], 5, Filter())
     assert (places.asked, found.dense, found.text, found.degraded) == (["words"], {}, {"c": 1.0}, ["milvus"])
 

@@ -60,11 +60,11 @@ def test_in_vain_it_says_how_much_is_left_and_why(left: Waiting, said: str) -> N
 
 
 def test_a_dead_letter_is_reported_at_once_and_after_the_others() -> None:
-    # Given one that nobody will try again, beside one that is indexed meanwhile
+    # Given one that no one will try again, next to one that is indexed meanwhile
     dead = pending("a", dead=True, reason="ValueError: odd")
     queue = Queue([[dead, pending("b")], [dead]])
 
-    # When both are waited for / Then its reason is told without waiting for it
+    # When both are waited for / Then its reason is shown without waiting for it
     said = wait(queue, ["a", "b"], 600.0)
     assert said.startswith("memory a is stored")
     assert "ValueError: odd" in said

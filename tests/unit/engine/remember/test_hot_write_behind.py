@@ -76,7 +76,7 @@ def test_a_slow_server_delays_no_writer_but_holds_up_an_erasure(gate: Gate, feed
     feed.push(SCOPE, [_entry(1)])
     eventually(gate.entered.is_set)
 
-    # When another text comes and somebody wants to erase
+    # When another text comes and a user wants to erase
     feed.push(SCOPE, [_entry(2)])
     settled = threading.Event()
 

@@ -1,4 +1,4 @@
-"""What may be revised, and what happens when somebody else was faster."""
+"""What may be revised, and what happens when another process was faster."""
 
 from collections.abc import Callable
 from dataclasses import fields, replace

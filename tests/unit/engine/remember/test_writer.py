@@ -325,7 +325,7 @@ class TestKind:
         first = room.remember("Water is 100 % wet")
         again = room.remember(" Water  is\n１００ % wet")
 
-        # Then nothing was added and nobody woken
+        # Then nothing was added and no worker woken
         assert again == first
         assert len(room.table.rows) == len(room.pushed) == room.bell.rings == 1
 
@@ -401,7 +401,7 @@ class TestAcknowledgement:
         assert lexemes.split(" ") == terms[: lexemes.count(" ") + 1]
 
     def test_remembering_is_reported_as_a_span_without_the_text(self, room: Room) -> None:
-        # Given somebody who watches
+        # Given a caller that watches
         spans: list[Span] = []
         room.telemetry.attach(spans.append)
 
@@ -492,7 +492,7 @@ def _refused(room: Room, message: str, text: Any, **details: Any) -> None:
 
 
 def test_who_keeps_one_text_waits_for_it_and_who_imports_does_not() -> None:
-    # Given a writer that says when somebody waits
+    # Given a writer that says when a user waits
     events: list[str] = []
 
     @contextmanager

@@ -164,7 +164,7 @@ class TestSuccession:
         ledger, heard = Ledger(Replacement("k", ("a", "b")), Replacement("old", ("c",))), list[str]()
         # When it is settled
         self.build(ledger, heard).settle(SCOPE, "k", ["a", "b"])
-        # Then both took over their links, and whoever keeps copies heard of those of now
+        # Then both took over their links, and anyone who keeps copies heard of those of now
         assert ledger.redirected == [(("a", "b"), "k"), (("c",), "old")]
         assert ledger.open == []
         assert heard == ["k", "a", "b"]

@@ -135,7 +135,7 @@ def test_a_merge_commutes_where_the_sides_changed_different_fields(
     agreed = {"file": base, "memory": base}
     there, back = merge(agreed, left, right), merge(agreed, right, left)
     assert there.lost == back.lost == ()
-    # The result is the same, whichever side is the file
+    # The result is the same, no matter which side is the file
     assert {**right, **there.to_memory} == {**left, **back.to_memory} | {
         name: {**right, **there.to_memory}[name]
         for name in ("text",)  # line breaks at the end are no change

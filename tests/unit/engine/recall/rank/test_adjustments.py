@@ -1,4 +1,4 @@
-"""What changes an order beside the signals: links, conflicts, and what holds no more."""
+"""What changes an order next to the signals: links, conflicts, and what holds no more."""
 
 import math
 from datetime import datetime, timedelta
@@ -56,7 +56,7 @@ def test_neighbours_have_consecutive_places_and_stretches_are_apart() -> None:
     # When their places are looked at
     place = {one.id: one.seq for one in made.candidates}
 
-    # Then a to d are neighbours and nobody else is
+    # Then a to d are neighbours and no one else is
     assert [place[key] - place["a"] for key in "abcd"] == [0, 1, 2, 3]
     assert all(abs(place[one] - place[other]) > 2 for one in ("e", "x", "fact") for other in "abcd")
     assert [one.id for one in made.candidates if one.opening] == ["a"]
@@ -127,7 +127,7 @@ def test_what_replaced_a_memory_inherits_its_score_and_the_replaced_falls() -> N
 
 @pytest.mark.req("B28", partly="beside its sources")
 def test_a_digest_stands_behind_those_of_its_sources_that_speak_for_themselves() -> None:
-    # Given a digest of four memories: one is no candidate, one holds no more, and one stands only beside an answer
+    # Given a digest of four memories: one is no candidate, one holds no more, and one stands only next to an answer
     made = ordering(
         turn("digest", sources=["a", "b", "gone", "ended", "beside"]),
         turn("a"),
@@ -209,7 +209,7 @@ def test_asked_what_was_before_it_stands_right_behind_what_is() -> None:
 
 
 def test_context_is_no_answer() -> None:
-    # Given a turn that is there only beside another one / When answers are chosen / Then it is none
+    # Given a turn that is there only next to another one / When answers are chosen / Then it is none
     made = ordering(turn("beside", matches=False))
     assert not made.is_answer(0)
 

@@ -122,7 +122,7 @@ def anchors(known: Known, **policy: Any) -> Anchors:
 
 @pytest.fixture
 def known() -> Known:
-    """What was asked for, another value, no value, and a text that nobody analysed yet."""
+    """What was asked for, another value, no value, and a text that no one analysed yet."""
     return Known(
         asked=Anchored(Fields(numbers=("10M",)), None, 3),
         other=Anchored(Fields(numbers=("128K",)), None, 1),
@@ -200,7 +200,7 @@ def test_a_weight_raises_matches_the_younger_the_more(known: Known) -> None:
 
 
 def test_an_answer_to_an_identifier_stays_though_it_has_its_own() -> None:
-    # Given an invoice, the answer that names its successor, and another one that nobody answered
+    # Given an invoice, the answer that names its successor, and another one that no one answered
     held = {
         key: Anchored(Fields(symbols=(f"INV-{number}",)), None, 0)
         for key, number in {"a": 114, "b": 115, "c": 99}.items()

@@ -18,7 +18,7 @@ TALKS, LENGTH = 6, 10
 
 
 def _talks(seed: int = 1) -> Vectors:
-    """Sixty turns of six talks, each about a matter of its own."""
+    """Sixty turns of six talks, each about its own matter."""
     random = np.random.default_rng(seed)
     matters = random.normal(size=(TALKS, 16))
     rows = np.repeat(matters, LENGTH, axis=0) + random.normal(size=(TALKS * LENGTH, 16))
@@ -134,7 +134,7 @@ def test_plain_hits_are_kept_unless_all_structure_shows_that_it_counts(shown: Co
 
 
 def test_a_fact_that_stands_alone_is_not_long_for_its_speaker() -> None:
-    # Given facts without a speaker and a conversation, and a channel of nobody in particular
+    # Given facts without a speaker and a conversation, and a channel of no one in particular
     texts = ["a", "b c d e f g h", "i j"]
     alone, together = (
         [

@@ -1,4 +1,4 @@
-"""How sure an answer may be: names nobody has heard of, words nobody has said, and what cannot be measured."""
+"""How sure an answer may be: names no one has heard of, words no one has said, and what cannot be measured."""
 
 import math
 from dataclasses import fields, replace
@@ -76,7 +76,7 @@ def test_a_name_counts_as_heard_where_one_text_has_all_of_it() -> None:
 
 
 def test_small_talk_around_a_question_is_no_reason_to_doubt() -> None:
-    # Given a question after a sentence about something else, with a name and a vector of its own
+    # Given a question after a sentence about something else, with a name and its own vector
     talk = Sentence(["what", "a", "day", "zurich"], FAR, asked=False)
     asks = Sentence(["paris", "river"], NEAR, asked=True)
     asked = Query("what a day zurich. paris river?", [*talk.lexemes, *asks.lexemes], FAR, [talk, asks])
@@ -84,14 +84,14 @@ def test_small_talk_around_a_question_is_no_reason_to_doubt() -> None:
     # When confidence is measured
     found = grounds(asked, [["zurich"]], POOL, SPEAKERS, ranked(asked, POOL), cosine)
 
-    # Then the name beside the question does not count, and the likeness is that of what asks
+    # Then the name next to the question does not count, and the likeness is that of what asks
     assert (found["mentions"], found["heard"]) == (0.0, 0.0)
     assert found["similarity"] == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("name", ["zurich", "苏黎世"])
 def test_new_names_in_news_are_no_reason_to_doubt(name: str) -> None:
-    # Given a text of two sentences that only tells, with a name nobody has heard of
+    # Given a text of two sentences that only tells, with a name no one has heard of
     first, second = Sentence(["we", "flew", name], FAR, asked=False), Sentence(["paris", "next"], NEAR, asked=False)
 
     def found(*sentences: Sentence) -> dict[str, float]:
@@ -104,7 +104,7 @@ def test_new_names_in_news_are_no_reason_to_doubt(name: str) -> None:
 
 
 def test_a_small_memory_need_not_have_heard_of_a_name() -> None:
-    # Given a name nobody has heard of, and the same answer in a memory of two texts and in one of a hundred
+    # Given a name no one has heard of, and the same answer in a memory of two texts and in one of a hundred
     many = [turn(str(n), f"word {n}", n + 9, FAR) for n in range(100)]
     young, old = (measured("paris with maria", pool, mentioned=("maria",)) for pool in (POOL[:2], [*POOL, *many]))
 

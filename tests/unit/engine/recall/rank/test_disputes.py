@@ -1,4 +1,4 @@
-"""Which open conflicts concern a question, and what is read beside what was found."""
+"""Which open conflicts concern a question, and what is read next to what was found."""
 
 from datetime import timedelta
 
@@ -63,7 +63,7 @@ def test_what_disputes_the_best_found_is_read_too_once() -> None:
     turns = Turns({key: turn(key, key) for key in "abcd"}, [("a", "b")], frozenset({"a"}))
     disputes = {"a": [Dispute(0.8, "x")], "b": [Dispute(0.7)], "c": [Dispute(0.8, "x")], "d": [Dispute(0.8, "y")]}
 
-    # Then that one is missing, and nothing that stands only beside them is looked at
+    # Then that one is missing, and nothing that stands only next to them is looked at
     assert missing(found, turns, disputes) == ["x"]
     assert missing(found, turns, {"a": [Dispute(0.8, "d")]}) == []
 

@@ -14,7 +14,7 @@ START = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def hits(*told: tuple[str, int]) -> list[Hit]:
-    """Hits of these texts, each said so many days after the first day, with falling scores."""
+    """Hits of these texts, each said that many days after the first day, with falling scores."""
     return [
         Hit(
             Node(

@@ -1,4 +1,4 @@
-"""Candidates out of what is at hand: the nearest, the best by words, what stands around them, and the news."""
+"""Candidates out of what is prepared: the nearest, the best by words, what stands around them, and the news."""
 
 import numpy as np
 

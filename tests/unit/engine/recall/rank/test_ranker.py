@@ -51,13 +51,13 @@ def test_who_says_a_name_is_not_found_by_it() -> None:
 
 
 def test_a_role_is_nobodys_name() -> None:
-    # Given a speaker called assistant / When a query says the word / Then it names nobody
+    # Given a speaker called assistant / When a query says the word / Then it names no one
     pool = [turn("a", "the lilac", 1, speaker="assistant"), turn("b", "the barn", 9)]
     assert "speaker" not in ranked(query("what did the assistant do"), pool).why(0)
 
 
 def test_what_is_asked_beats_who_is_named() -> None:
-    # Given a turn that is near to the name in a question, and one that is nearer to what is asked beside it
+    # Given a turn that is near to the name in a question, and one that is nearer to what is asked next to it
     name, matter = unit(1.0, 0.0, 0.0), unit(0.0, 1.0, 0.0)
     pool = [turn("named", "good morning", 1, name), turn("asked", "many thanks", 9, unit(0.8, 0.6, 0.0))]
     question = Query("which barn is it", ["barn"], name, matter=matter)
@@ -76,7 +76,7 @@ def test_a_repetition_gives_way_to_something_else() -> None:
     plain = ids(HOTEL, pool, replace(POLICY, repeat=0.0))
     distinct = ids(HOTEL, pool, replace(POLICY, repeat=50.0))
 
-    # Then the second of them falls behind, and nobody is lost
+    # Then the second of them falls behind, and no one is lost
     assert plain.index("b") == 1
     assert distinct == ["a", "c", "b"]
 
@@ -153,7 +153,7 @@ def test_vectors_of_another_embedder_count_as_missing() -> None:
 
 @pytest.mark.req("X5", partly="the order of memories that wait for their vectors")
 def test_words_stand_in_for_the_meaning_of_what_has_no_vector_yet() -> None:
-    # Given an answer just written, beside older turns that have vectors
+    # Given an answer just written, next to older turns that have vectors
     pool = [
         turn("old", "the weather was fine all of that day", 1, HALF),
         turn("new", "the paris hotel is nice", 40, None),
@@ -260,7 +260,7 @@ def test_a_long_pause_opens_a_session_where_the_turn_before_it_is_known() -> Non
         for seq, day in days.items()
     ]
 
-    # When it is cut at pauses / Then each is a session of its own, and two of them are known to begin one
+    # When it is cut at pauses / Then each is its own session, and two of them are known to begin one
     cut, whole = (Pool(turns, {}, gap, None) for gap in (RankPolicy().session_gap_s, 0.0))
     assert cut.sessions == 3
     assert cut.opening.tolist() == [True, True, False]

@@ -43,7 +43,7 @@ def asked(text: str) -> ParsedQuery:
     ],
 )
 def test_a_question_about_a_person_is_embedded_without_the_name_too(text: str, matter: str) -> None:
-    # Given a question that names somebody / When it is read / Then what it asks is embedded beside it
+    # Given a question that names a user / When it is read / Then what it asks is embedded next to it
     assert asked(text).texts == [text, matter]
 
 

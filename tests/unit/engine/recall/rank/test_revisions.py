@@ -1,4 +1,4 @@
-"""Of two candidates about one matter, that which says later that something changed is told first."""
+"""Of two candidates about one matter, that which says later that something changed is shown first."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -28,7 +28,7 @@ def said(day: int, text: str, *, speaker: str = "Ann", conversation: str = "c", 
 
 
 def first(question: str, *candidates: Candidate, scores: Sequence[float] = (2.0, 1.0)) -> bool:
-    """Whether the second is told before the first, which scores higher."""
+    """Whether the second is shown before the first, which scores higher."""
     levels: Numbers = np.array(scores, dtype=np.float64)
     for one in revisions(question, ANALYZER.lexemes(question), candidates, levels.copy(), [["sara"]], likeness, 3.0):
         levels[one.newer] += one.gain
@@ -52,7 +52,7 @@ def first(question: str, *candidates: Candidate, scores: Sequence[float] = (2.0,
 def test_what_says_later_that_something_changed_is_shown_before_what_it_changed(
     question: str, older: str, newer: str
 ) -> None:
-    # Given what was so and, further behind, what it is since / When somebody asks / Then the newer is told first
+    # Given what was so and, further behind, what it is since / When a user asks / Then the newer is shown first
     assert first(question, said(0, older), said(9, newer))
 
 
@@ -65,7 +65,7 @@ def test_a_question_about_the_past_or_a_named_time_asks_for_what_was_so(question
 
 
 def test_nothing_is_revised_by_an_older_a_program_another_person_or_another_matter() -> None:
-    # Given something said / When what scores less was said before it, by a program, by somebody else in another
+    # Given something said / When what scores less was said before it, by a program, by another user in another
     # conversation, says nothing of change, is unlike it, is far behind or shares but the name of a person
     old, question = said(5, "Priya owns staging"), "Who owns staging?"
     now = "Jonas owns staging now"

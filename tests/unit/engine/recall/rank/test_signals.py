@@ -199,7 +199,7 @@ def test_a_date_without_a_year_favours_the_newest_year_and_does_not_lose_the_oth
     }
     pool = [turn(key, "soup", 10 * n, at=datetime.fromisoformat(at)) for n, (key, at) in enumerate(said.items())]
 
-    # When somebody asks about 5 May / Then the newest comes first, and the older one next
+    # When a user asks about 5 May / Then the newest comes first, and the older one next
     found = ranked(query(text), pool, replace(POLICY, weights=replace(OFF, when=1.0, day=1.0)))
     assert [pool[place].id for place in found.order][:2] == ["new", "old"]
     assert found.scores[0] > found.scores[1] + 0.5
@@ -209,6 +209,6 @@ def test_of_a_question_whose_words_no_one_said_its_time_decides() -> None:
     # Given one turn of the day that is asked for, unlike the question, and a later one like it
     day, other = (datetime.fromisoformat(f"2026-{month}-01T12:00:00Z") for month in ("05", "06"))
     pool = [turn("that day", "the rash", 1, FAR, at=day), turn("another", "the barn", 20, NEAR, at=other), *OTHERS]
-    # When a question names the day and nothing that was said / Then what was said that day is told first
+    # When a question names the day and nothing that was said / Then what was said that day is shown first
     found = ranked(query("what did I write on 1 May?", NEAR), pool, POLICY)
     assert pool[found.order[0]].id == "that day"

@@ -52,7 +52,7 @@ def test_likeness_is_the_share_of_common_words_among_the_chosen_texts(
 
 @given(said=st.lists(words, max_size=6))
 def test_terms_are_the_sequence_that_was_stored(said: list[str]) -> None:
-    # Given terms in one string / When somebody asks for one / Then they are as if taken apart before
+    # Given terms in one string / When a user asks for one / Then they are as if taken apart before
     terms = Terms(" ".join(said))
     assert terms == said
     assert (len(terms), stored(terms)) == (len(said), stored(said))
