@@ -7,7 +7,8 @@ STAMP := $(VENV)/.installed
 PROCESSES ?= 4
 # Whole files go to a process, in the order of the command line: the long ones first, or one is waited for at the end.
 PYTEST = $(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
-# Steps that do not need each other run together; a make that cannot keep their lines apart mixes them.
+# Steps that do not need each other run together, the longest first; a make that cannot keep their lines apart mixes
+# them. The tests on servers wait a third of their time, so the other steps of `make test` fill the processors.
 TOGETHER = $(MAKE) --no-print-directory --jobs 3 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 # Some images set it; the hundred processes that the tests start would then compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -37,8 +38,7 @@ $(STAMP): requirements.lock pyproject.toml
 test: export TEST_REPORT = $(RAN)
 test: setup  ## What the README promises: lint, types, contracts, tests on real servers (ten minutes)
 	@rm -rf $(RAN)
-	@$(TOGETHER) unit-linear lint types contracts traceability secrets unit-odd unit-even
-	@$(MAKE) --no-print-directory system
+	@$(TOGETHER) system types unit-odd unit-even unit-linear lint contracts traceability secrets
 	@$(BIN)/python -m tests.requirements --ran $(RAN)
 	@echo "docs/requirements.md is what this run proved"
 

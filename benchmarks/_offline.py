@@ -19,9 +19,10 @@ from benchmarks._data import Conversation, Question, Turn
 from benchmarks._systems import conditions, spoken
 from benchmarks.metrics import DEPTH
 from biem.adapters.analyzers import RuleAnalyzer
+from biem.adapters.embedders.change import change_odds
 from biem.config import Settings
 from biem.engine.recall.rank.pool import Found
-from biem.engine.recall.rank.ranker import Ranker
+from biem.engine.recall.rank.ranker import Answer, Ranker
 from biem.engine.recall.rank.score import rank
 from biem.ports import Embedder, Vectors, readers
 
@@ -56,9 +57,10 @@ class InMemory:
     def __init__(self, embedder: Embedder, settings: Settings) -> None:
         self.adds: list[float] = []
         self._embedder = embedder
+        odds = change_odds(embedder.info.id)
         self._analyzer = RuleAnalyzer()
         self._limit = max(settings.recall.min_candidates, settings.recall.candidates_per_result * DEPTH)
-        self._ranker = Ranker(self._analyzer, embedder.similarity, settings.recall, settings.ranking)
+        self._ranker = Ranker(self._analyzer, embedder.similarity, settings.recall, settings.ranking, odds)
         self._held: dict[str, _Held] = {}
 
     def load(self, conversation: Conversation) -> None:
@@ -86,6 +88,13 @@ class InMemory:
 
     def ask(self, conversation: Conversation, question: Question) -> list[str]:
         """Turn ids, best first."""
+        answer = self.answer(conversation, question)
+        if answer is None:
+            return []
+        return [answer.ordering.candidates[place].id for place in answer.places(DEPTH)][:DEPTH]
+
+    def answer(self, conversation: Conversation, question: Question) -> Answer | None:
+        """The ranked turns; None if there are none."""
         held, asked = self._held[conversation.id], self._ranker.asked(question.text)
         vectors = self._embedder.embed(asked.texts, "query")
         until = conditions(conversation, question).get("until")
@@ -102,11 +111,11 @@ class InMemory:
         stretches = [tuple(ids(window)) for window in windows if held.turns[window[0]].session]
         pool = {row.id: row for window in windows for row in (held.rows[place] for place in window)}
         if not pool:
-            return []
+            return None
         found = Found(vector=vectors[0], parts=list(vectors[1:]))
         found.dense = {held.turns[place].id: float(cosines[place]) for place in by_meaning}
         found.words = {held.turns[place].id: float(scores[place]) for place in by_words}
-        answer = self._ranker.answer(
+        return self._ranker.answer(
             asked,
             readers.Turns(pool, stretches, openings & pool.keys()),
             found,
@@ -115,7 +124,6 @@ class InMemory:
             top_k=DEPTH,
             order=rank,
         )
-        return [answer.ordering.candidates[place].id for place in answer.places(DEPTH)][:DEPTH]
 
     def _best(self, values: NDArray[np.floating]) -> list[int]:
         order = np.argsort(-values, kind="stable")[: self._limit].tolist()

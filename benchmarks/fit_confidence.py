@@ -187,13 +187,13 @@ def _row(what: str, data: str, cases: Sequence[Case], chance: Matrix, threshold:
     }
 
 
-def fit(table: Matrix, wanted: Matrix, weight: Matrix) -> tuple[Matrix, float]:
+def fit(table: Matrix, wanted: Matrix, weight: Matrix, penalty: float = _PENALTY) -> tuple[Matrix, float]:
     """Slopes for the grounds as they are and the bias, by Newton's method; the bias is not penalised."""
     mean, spread = table.mean(axis=0), table.std(axis=0)
     spread[spread < 1e-9] = 1.0
     rows = np.column_stack([(table - mean) / spread, np.ones(len(table))])
     weight = weight / weight.sum()
-    ridge = np.diag([_PENALTY] * table.shape[1] + [0.0])
+    ridge = np.diag([penalty] * table.shape[1] + [0.0])
     solution = np.zeros(rows.shape[1])
     for _ in range(_STEPS):
         chance = 1.0 / (1.0 + np.exp(-rows @ solution))

@@ -16,7 +16,7 @@ from biem.config import memory_is_disabled
 from biem.domain.node import Hit, new_id
 from biem.domain.notes.library import NoteHit
 from biem.domain.prompt.contents import known, role_of
-from biem.domain.text import storable
+from biem.domain.text import late, storable
 from biem.engine.concepts.prompt_sections import with_notes, with_running
 from biem.engine.context.block import Context
 from biem.engine.life.implicit_feedback import echoed
@@ -28,6 +28,8 @@ from biem.memory import Memory
 
 if TYPE_CHECKING:
     from biem.layers.sessions import SessionRecorder
+
+_CHINESE = late("[\u4e00-\u9fff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ class BIEMContextPlugin:
         self._instant = instant
         self._auto_feedback = auto_feedback
         self._turn: _Turn | None = None
+        self._spoken: str | None = None  # the language of the last input, which commands are answered in
         self._connecting = threading.Lock()
         self._memory: Memory | None = None
         self._sessions = sessions
@@ -150,6 +153,7 @@ class BIEMContextPlugin:
             text = storable(user_input)
             if not text.strip():
                 return Context("", ())
+            self._spoken = "zh" if _CHINESE.search(text) else "en"
             memory = self._connected()
             held = self._recorded.held(asked.get("history", ()), text)
             where = conditions_of({**self._where, **asked})
@@ -222,7 +226,8 @@ class BIEMContextPlugin:
     def command(self, text: str, language: str | None = None) -> str | None:
         """The answer to an input that is a command, such as `/memory stats`; None for any other input.
 
-        `/new` and `/session` need `sessions=True`. A failure is the answer; it is not raised.
+        `/new` and `/session` need `sessions=True`. `language`: en or zh; default: that of the line, if it has Chinese
+        characters, else of the last input. A failure is the answer; it is not raised.
         """
         if not self._enabled or not isinstance(text, str) or not text.lstrip().startswith("/"):
             return None
@@ -231,7 +236,8 @@ class BIEMContextPlugin:
             if not self._sessions and text.split()[0] in ("/new", "/session"):
                 return "this loop keeps no sessions"
             current = self._writer_of_session().id if self._sessions else ""
-            answer = memory.command(text, session=current, language=language)
+            spoken = language or (self._spoken if text.isascii() else None)
+            answer = memory.command(text, session=current, language=spoken)
             if answer is None:
                 return None
             if self._sessions and answer.session != current:

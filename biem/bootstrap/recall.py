@@ -90,7 +90,6 @@ def build_recaller(ground: Ground, *, life: Life, read: ReadPath, router: Router
         chooser=chooser,
         telemetry=ground.telemetry,
         calling=ground.priority.calling,
-        afterwards=ground.priority.afterwards,
         change_odds=change_odds(ground.embedder.info.id),
     )
 

@@ -205,6 +205,8 @@ class Hit:
     """Likeness, 0.15 to 1, of the other hits of this recall that tell of much the same, by the id of their memories."""
     replaces: Node | None = None
     """The memory that it replaced, if that was among the candidates: "No, Thursday" alone does not say of what."""
+    answers: Node | None = None
+    """The assistant's question that this short message follows and answers: "Six." alone does not say of what."""
 
 
 class Hits(list[Hit]):

@@ -37,8 +37,6 @@ _PACED_S = 20.0
 
 Calling = Callable[[], AbstractContextManager[None]]
 """Entered around a foreground call."""
-Afterwards = Callable[[Callable[[], None]], None]
-"""Does work on a thread of its own once no foreground call is active, or after a limited time."""
 
 
 class ForegroundPriority:
@@ -92,13 +90,6 @@ class ForegroundPriority:
             yield
         finally:
             self._worker.resumed = before
-
-    def afterwards(self, work: Callable[[], None]) -> None:
-        """Do this as background work, after the foreground calls that are active now; waits for a limited time."""
-        with self.working():
-            self._worker.resumed -= 2 * _STEP_S  # as if it had worked, or it would not give way yet
-            self.give_way()
-            work()
 
     @contextmanager
     def pacing(self) -> Iterator[None]:

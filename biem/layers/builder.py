@@ -97,7 +97,7 @@ class WindowBuilder:
         self, scope: Scope, query: str, chats: Sessions, *, budget: int | None, session: str, language: str | None
     ) -> BuiltContext:
         """The window for a query; see `Memory.build_context`."""
-        with self._parts.telemetry.span("biem.window") as span, self._parts.recaller.calling():
+        with self._parts.telemetry.span("biem.window") as span:
             built = self._built(scope, query, chats, budget=budget, session=session, language=language)
             span.add(tokens=built.tokens, items=len(built.hits), messages=len(built.messages))
         return built

@@ -189,28 +189,27 @@ class RecallMethods(BoundMemory):
         noted = None
         if policy.notes_share and not is_courtesy(query):
             noted = self._begin_notes(query, terms, top_k=self._system.notes.ranking.top_k)
+        hits = self._system.recaller.recall(
+            self.bound_to,
+            query,
+            top_k=relevance.wanted(limit),
+            mode="auto",
+            where=terms,
+            session=session,
+            min_confidence=least,
+            choice=self._choice(None, None, None),
+            known=held,
+            more=max(0, LOOKED_AT - limit) if isinstance(limit, int) else 0,
+            count=False,
+        )
+        hits = relevance.keep(self.bound_to, query, hits, limit)
+        if noted is not None:
+            hits.notes = _sure(noted(hits), policy.notes_min_confidence)
+            self._system.notes.mark(self.bound_to, hits)
         budget = policy.budget_tokens if budget_tokens is None else budget_tokens
-        with self._system.recaller.calling():
-            hits = self._system.recaller.recall(
-                self.bound_to,
-                query,
-                top_k=relevance.wanted(limit),
-                mode="auto",
-                where=terms,
-                session=session,
-                min_confidence=least,
-                choice=self._choice(None, None, None),
-                known=held,
-                more=max(0, LOOKED_AT - limit) if isinstance(limit, int) else 0,
-                count=False,
-            )
-            hits = relevance.keep(self.bound_to, query, hits, limit)
-            if noted is not None:
-                hits.notes = _sure(noted(hits), policy.notes_min_confidence)
-                self._system.notes.mark(self.bound_to, hits)
-            block = self._system.context_builder.brief(
-                self.bound_to, query, hits, budget_tokens=budget, where=terms, known=held, top_k=limit
-            )
+        block = self._system.context_builder.brief(
+            self.bound_to, query, hits, budget_tokens=budget, where=terms, known=held, top_k=limit
+        )
         found = {hit.node.id for hit in hits}
         self._system.recaller.accessed(self.bound_to, [hit.node.id for hit in block.hits if hit.node.id in found])
         return block

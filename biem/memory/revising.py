@@ -66,7 +66,10 @@ class ReviseMethods(BoundMemory):
         return self._system.reviser.history(self.bound_to, memory_id)
 
     def revert(self, memory_id: str, revision: int) -> Node:
-        """Give a memory the values of a former revision, as a new one; an expiry that has passed is not restored."""
+        """Give a memory the values of a former revision, as a new one; an expiry that has passed is not restored.
+
+        Raises `NotFound` for an unknown memory or revision, and `InvalidInput` for an archived memory.
+        """
         node = self._system.reviser.revert(self.bound_to, memory_id, revision)
         self._shared.wrote.set()
         return node

@@ -19,7 +19,7 @@ from biem.domain.text import late, one_line
 from biem.domain.trust import UNTRUSTED, unverified_mark
 
 REASON_CHARS = 200
-"""Maximum characters of the reason of a memory."""
+"""Maximum characters of the reason of a memory, and of the question that it answers."""
 PLACE_CHARS = 200
 """Maximum characters of the path and line of a note."""
 NAME_CHARS = 40
@@ -113,6 +113,8 @@ def item(hit: Hit, said: str, policy: ContextPolicy, *, chinese: bool = False) -
     """The lines of one hit, without its number: text, end of validity and entities; `chinese` as for `told`."""
     node = hit.node
     first = told(node, said, policy, chinese=chinese)
+    if hit.answers is not None and policy.layout != "bare":
+        first += f" (asked: {quoted(hit.answers.text, REASON_CHARS)})"
     if policy.marks:
         first = f"[{indicator(node.energy)} E={node.energy:.2f}] {first}"
     if "held_until" in hit.why and node.valid_to is not None:

@@ -85,7 +85,7 @@ def render(
             omitted[hit.node.id] = "places"
             continue
         said = excerpt(hit.node.text, policy.item_chars, reader.asked, reader.terms_of)
-        shown = _shown(hit.node, said, policy)
+        shown = _shown(hit.node, said if hit.answers is None else f"{hit.answers.text} {said}", policy)
         words = frozenset(reader.terms_of(shown)) or frozenset([shown])
         lines = item(hit, said, policy)
         cost = reader.cost([f"{len(hits)}. {lines[0]}", *lines[1:]])

@@ -80,4 +80,4 @@ def closest_before(newer: RatedLine, lines: Sequence[RatedLine], kinds: frozense
 def lift(newer: RatedLine, older: RatedLine) -> None:
     """Make the newer line worth a little more than the older, unless it is already."""
     if newer.worth < older.worth + _A_LITTLE:
-        newer.worth, newer.named = older.worth + _A_LITTLE, older.named
+        newer.worth = older.worth + _A_LITTLE

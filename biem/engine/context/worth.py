@@ -78,8 +78,6 @@ class RatedLine:
     """From the user's point of view: the user is `me`, even if the assistant says "you"."""
     foreign: float
     """Subtracted from its worth because of the persons it is about."""
-    named: float
-    """Added for the thing it names: this orders lines and does not raise the sureness."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +145,17 @@ class LineWorth:
             node, part = hit.node, self._part(hit.node.text, terms)
             like = found if part == node.text else max(found, self._likeness(part, terms))
             worth, told = _worth(hit, like), Matter()
-            foreign = named_thing = 0.0
+            foreign = 0.0
+            terms_told = frozenset(self._terms_of(node.text))
             brief = estimate_tokens(part) <= BRIEF
             if node.kind == "event":
                 told = seen_by_the_user(self._matter(part, question.english), node)
+                if hit.answers is not None:
+                    told = _with_question(
+                        told, seen_by_the_user(self._matter(hit.answers.text, question.english), hit.answers)
+                    )
+                    like = max(like, float(hit.why.get("asked_likeness", 0.0)))
+                    worth, terms_told = _worth(hit, like), terms_told.union(self._terms_of(hit.answers.text))
                 if hit.replaces is not None and brief and not told.topics:  # "I meant Linz": of what it corrects
                     former = seen_by_the_user(self._matter(hit.replaces.text, question.english), hit.replaces)
                     told = replace(former, holds=told.holds, past=False, changes=True, gives=told.gives)
@@ -167,13 +172,12 @@ class LineWorth:
                         by_name_asked, question.text.lower(), by_name, part.lower(), translated=False
                     )
                 of_it = not (asked.topics.isdisjoint(told.topics) or asked.things.isdisjoint(told.things))
-                named_thing = _THING if of_it else 0.0
-                worth += _about(asked, by_name, brief=brief) + named_thing - foreign
+                worth += _about(asked, by_name, brief=brief) + (_THING if of_it else 0.0) - foreign
             if is_han(node.text) != is_han(question.text):
                 known = node.kind != "event" or not asked.topics or told.topics or not brief
                 worth += _TRANSLATED * (1.0 if known else min(1.0, like / _PLAUSIBLE)) + _TRANSLATED_LIKENESS * like
                 worth += 0.0 if asked.things.isdisjoint(told.things) else _TRANSLATED_THING
-            lines.append(RatedLine(hit, worth, frozenset(self._terms_of(node.text)), like, told, foreign, named_thing))
+            lines.append(RatedLine(hit, worth, terms_told, like, told, foreign))
         _know_by_name(lines, persons)
         return lines
 
@@ -197,6 +201,21 @@ def _know_by_name(lines: Sequence[RatedLine], asked: frozenset[str]) -> None:
         if line.foreign and names:
             line.worth, line.foreign = line.worth + line.foreign, 0.0
             line.matter = replace(line.matter, persons=line.matter.persons.union(same[name] for name in names))
+
+
+def _with_question(told: Matter, asked: Matter) -> Matter:
+    """The subject of a short answer together with the question that it answers."""
+    return replace(
+        told,
+        persons=told.persons | asked.persons,
+        attributes=told.attributes | asked.attributes,
+        topics=told.topics | asked.topics,
+        things=told.things | asked.things,
+        kinds=told.kinds | asked.kinds,
+        which=told.which | asked.which,
+        gives=told.gives | asked.wants,
+        holds=True,
+    )
 
 
 def _openness(text: str, told: Matter, *, now: bool, brief: bool) -> float:

@@ -4,8 +4,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from biem.domain.node import Hit
+from biem.domain.node import Hit, Node
 from biem.domain.speech.acts import is_courtesy
+from biem.domain.trust import UNTRUSTED
 from biem.engine.query.request import Request
 from biem.engine.recall.rank.newer_first import newest_first
 from biem.engine.recall.rank.ranker import Answer
@@ -36,7 +37,8 @@ def hydrate(
         return [], False
     # include the spare hits: they replace those left out, and one may hold a newer value
     replaced = _replaced(ids, answer)
-    read = [*ids, *(key for key in replaced.values() if key not in ids)]
+    questions = answer.answered(ids)
+    read = list(dict.fromkeys([*ids, *replaced.values(), *questions.values()]))
     live = records.candidates(request.scope.readable, read, (), request.where, pending_limit=0, evidence=request.strict)
     likeness, alike, changes = answer.likeness(read), answer.alike(ids), answer.changed(ids)
     for place, key in zip(places, ids, strict=True):
@@ -45,7 +47,7 @@ def hydrate(
             changed |= node is None or (node.valid_to, node.superseded_by) != (turn.valid_to, turn.superseded_by)
         if node is None or known.has(node) or (node.kind == "event" and not thanks and is_courtesy(node.text)):
             continue
-        ceiling = min(ceiling, _logistic(float(ranked.scores[place])))
+        ceiling = min(ceiling, score_of(float(ranked.scores[place])))
         why: dict[str, float | str] = {**ranked.why(place), **ordering.why(key)}
         if key in found.dense:
             why["dense"] = found.dense[key]
@@ -56,13 +58,25 @@ def hydrate(
         former = live.nodes.get(replaced.get(key, ""))
         if former is not None and former.id in likeness:
             why["former_likeness"] = likeness[former.id]
+        asked = _question(live.nodes.get(questions.get(key, "")), node)
+        if asked is not None and asked.id in likeness:
+            why["asked_likeness"] = likeness[asked.id]
         why |= {"energy": node.energy, "status": node.status, "way": way}
-        hits.append(Hit(node, ceiling, why, live.evidence.get(key), alike=alike.get(key, {}), replaces=former))
+        hits.append(
+            Hit(node, ceiling, why, live.evidence.get(key), alike=alike.get(key, {}), replaces=former, answers=asked)
+        )
     place_of = dict(zip(ids, places, strict=True))
     returned = newest_first(request.text, hits, rules)[:count]
     return [
         replace(hit, reasons=answer.reasons(place_of[hit.node.id], likeness.get(hit.node.id))) for hit in returned
     ], changed
+
+
+def _question(before: Node | None, node: Node) -> Node | None:
+    """The message before a person's, if it is the assistant's and no less trusted."""
+    if before is None or before.source != "assistant" or node.source == "assistant":
+        return None
+    return None if before.trust == UNTRUSTED != node.trust else before
 
 
 def _replaced(ids: Sequence[str], answer: Answer) -> dict[str, str]:
@@ -72,6 +86,6 @@ def _replaced(ids: Sequence[str], answer: Answer) -> dict[str, str]:
     return {str(turn.superseded_by): turn.id for turn in sorted(found, key=lambda turn: turn.at)}
 
 
-def _logistic(score: float) -> float:
+def score_of(score: float) -> float:
     """Logistic of a score, in (0, 1), centred on a typical answer's score."""
     return 1.0 / (1.0 + math.exp(-(score - _PLAIN) / _SCALE))

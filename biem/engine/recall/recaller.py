@@ -28,7 +28,7 @@ from biem.domain.scope import Scope
 from biem.domain.speech.acts import is_courtesy
 from biem.domain.trust import UNTRUSTED
 from biem.engine.life.tiers import Tiers
-from biem.engine.priority import Afterwards, Calling
+from biem.engine.priority import Calling
 from biem.engine.query.request import Request, checked, excluding
 from biem.engine.recall.candidates import Prefetch, joined, missing
 from biem.engine.recall.hits import hydrate
@@ -102,7 +102,6 @@ class Recaller:
         chooser: Chooser,
         telemetry: Telemetry,
         calling: Calling = nullcontext,
-        afterwards: Afterwards = lambda work: work(),
         change_odds: ChangeOdds | None = None,
     ) -> None:
         self._records = records
@@ -125,9 +124,7 @@ class Recaller:
         self._profiles = profiles
         self._chooser = chooser
         self._telemetry = telemetry
-        self.calling = calling
-        """Entered around a call of which a recall is a part: what it leaves for the background waits for its end."""
-        self._afterwards = afterwards
+        self._calling = calling
 
     def recall(
         self,
@@ -162,7 +159,7 @@ class Recaller:
             known=known,
             more=0 if choice.draws else more,
         )
-        with self._telemetry.span("biem.recall", top_k=top_k) as span, self.calling():
+        with self._telemetry.span("biem.recall", top_k=top_k) as span, self._calling():
             indexing = self._searcher.unindexed(scope)
             if request.least > 0 and is_courtesy(request.text):
                 hits = Hits(mode=request.mode)
@@ -256,7 +253,7 @@ class Recaller:
             untrusted = self._untrusted(request, asked, found, searched.parts, "search")
         if told.hits and request.follows:
             first = [answer.ordering.candidates[place].id for place in answer.places(top_k)]
-            gather = partial(
+            self._searcher.submit(
                 self._orbits.gather,
                 scope,
                 request.session,
@@ -265,7 +262,6 @@ class Recaller:
                 self._open_conflicts,
                 partial(self._answerer.at_hand, dimension=self._embedder.info.dim),
             )
-            self._searcher.submit(self._afterwards, gather)
         degraded, grounds = tuple(found.degraded), answer.grounds
         return Hits(told.hits, degraded=degraded, mode=request.mode, confidence=told.sure, grounds=grounds), untrusted
 

@@ -108,6 +108,13 @@ def test_commands_of_the_user_are_answered_and_change_the_session(memory: biem.M
     assert [message["content"] for message in plugin.window()] == ["The blue kettle belongs to Ann"]
     assert "no session" in (plugin.command("/session restore 0190b0a0-0000-7000-8000-000000000000") or "")
     assert "kettle" in (plugin.command("/memory search kettle") or "")
+    # And in the language of the talk, unless the line has another one
+    plugin.prepare_context("红色的水壶是谁的？")
+    assert (plugin.command("/memory stats") or "").startswith("核心记忆：")
+    assert "core: " in (plugin.command("/memory stats", "en") or "")
+    plugin.prepare_context("Whose is the red kettle?")
+    assert "core: " in (plugin.command("/memory stats") or "")
+    assert "会话" in (plugin.command("/session restore 没有") or "")
     # And without sessions, or without a memory, nothing breaks
     assert BIEMContextPlugin(memory).command("/new") == "this loop keeps no sessions"
     assert BIEMContextPlugin(memory, enabled=False).command("/memory stats") is None

@@ -348,15 +348,3 @@ def test_a_recall_is_a_call_until_it_is_answered() -> None:
     # When something is asked / Then the answer is looked for inside
     recaller.recall(Scope(user="u"), "tea?", top_k=3, mode="auto", where=Filter(), choice=Choice("aim"))
     assert events == ["called", "asked", "answered"]
-
-
-def test_what_a_call_leaves_for_afterwards_is_done_when_it_has_ended() -> None:
-    # Given a call that goes on / When it leaves work for afterwards
-    priority, done = ForegroundPriority(), threading.Event()
-    with priority.calling():
-        thread = threading.Thread(target=priority.afterwards, args=(done.set,))
-        thread.start()
-        # Then the work waits for its end, and is done then
-        assert not done.wait(0.1)
-    assert done.wait(5)
-    thread.join()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from itertools import islice
+from itertools import islice, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,8 @@ _CHINESE = re.compile("[\u3400-\u9fff]")
 _WORD = re.compile(r"[^\W\d_\u3400-\u9fff]+")
 _SPARE = 10
 """Memories read in addition to those requested: some may have just been erased."""
+_SHORT = 8
+"""Maximum terms of a turn that is read as the answer to the question before it."""
 _COMPARED, _ALIKE = 24, 0.15
 """Number of best candidates that are compared with each other, and the similarity from which two are called alike."""
 
@@ -109,6 +111,8 @@ class Answer:
     asked: ParsedQuery = field(default_factory=lambda: ParsedQuery("", (), ()))
     changed: Callable[[Sequence[str]], Mapping[str, float]] = _unlike
     """Log-odds that these candidates tell of a change; only those with vectors, and empty for most embedders."""
+    stretches: Sequence[tuple[str, ...]] = ()
+    """Candidates in the order they were said, without gaps."""
     of_speakers: frozenset[str] = frozenset()
     """The terms of the speakers that the query names: they count as the speaker's, not as words."""
 
@@ -131,6 +135,18 @@ class Answer:
             names=names,
             chinese=_CHINESE.search(asked.text) is not None,
         )
+
+    def answered(self, keys: Sequence[str]) -> dict[str, str]:
+        """The question that each of these short turns follows, by their ids; only of turns that follow one."""
+        before = {key: earlier for talk in self.stretches for earlier, key in pairwise(talk)}
+        return {
+            key: before[key]
+            for key in keys
+            if key in before
+            and self.turns[before[key]].asks
+            and not self.turns[key].asks
+            and len(self.turns[key].lexemes) <= _SHORT
+        }
 
     def places(self, top_k: int, known: Known = NOTHING) -> list[int]:
         """Candidates to return, best first, with spares; none that is `known` by id or conversation."""
@@ -235,7 +251,19 @@ class Ranker:
         alike = partial(self._alike, turns.by_id)
         changed = partial(self._changed, turns.by_id)
         of_speakers = frozenset(term for name in named_in(asked.lexemes, names) for term in names[name])
-        return Answer(ordering, ranked, turns.by_id, found, measured, likeness, alike, asked, changed, of_speakers)
+        return Answer(
+            ordering,
+            ranked,
+            turns.by_id,
+            found,
+            measured,
+            likeness,
+            alike,
+            asked,
+            changed,
+            turns.stretches,
+            of_speakers,
+        )
 
     def _likeness(self, query: Query, turns: Mapping[str, Turn], keys: Sequence[str]) -> Mapping[str, float]:
         asked = [one for one in (query.vector, *(sentence.vector for sentence in query.asked)) if one is not None]

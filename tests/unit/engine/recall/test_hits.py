@@ -73,3 +73,53 @@ def test_a_hit_says_what_it_replaced_and_how_like_the_question_that_was() -> Non
 
 def test_what_was_replaced_and_erased_is_not_named() -> None:
     assert hits_of(Table(old=True))["new"].replaces is None
+
+
+class Talk:
+    """Has the messages of one talk, each by a source."""
+
+    def __init__(self, *said: tuple[str, str], gone: str = "") -> None:
+        self.turns: dict[str, Turn] = {}
+        self._nodes: dict[str, Node] = {}
+        for place, (source, text) in enumerate(said):
+            key, at = f"{source} {place}", START + timedelta(minutes=place)
+            asks = text.endswith("?")
+            self.turns[key] = Turn(
+                key, "ns", ANALYZER.lexemes(text), ASKED if asks else REST, "event", "", "c", at, place, asks, True,
+                None, None,
+            )  # fmt: skip
+            self._nodes[key] = Node(
+                id=key, scope=Scope(), text=text, kind="event", status="active", layer="short_term", created_at=START,
+                at=at, source=source, trust="untrusted" if text == gone else "trusted",
+            )  # fmt: skip
+
+    def candidates(self, scopes: object, ids: list[str], *rest: object, **more: object) -> Candidates:
+        return Candidates({key: self._nodes[key] for key in ids}, {}, frozenset(), {})
+
+    def hits(self) -> dict[str, Any]:
+        ranker = Ranker(ANALYZER, lambda one, rows: (rows @ one).tolist(), RecallPolicy(), RankPolicy())
+        asked = ranker.asked("How many shows are there?")
+        turns = Turns(self.turns, [tuple(self.turns)], frozenset())
+        now = START + timedelta(days=1)
+        answer = ranker.answer(asked, turns, Found(vector=ASKED), {}, now=now, top_k=5, order=rank)
+        request = Request(Scope(), asked.text, 5, EVERYTHING, False, "", 0.0, NOTHING, 0)
+        return {hit.node.text: hit for hit in hydrate(self, contradiction.build(), request, answer, "search")[0]}
+
+
+def test_a_short_message_names_the_question_of_the_assistant_that_it_answers() -> None:
+    # Given a talk in which the assistant asks and the user answers in a word / Then the hit has the question
+    question = "How many shows do you play?"
+    hits = Talk(("user", "I act."), ("assistant", question), ("user", "Six."), ("user", "Good night to all.")).hits()
+    assert hits["Six."].answers.text == question
+    assert hits["Six."].why["asked_likeness"] == 1.0
+    assert [text for text, hit in hits.items() if hit.answers is not None] == ["Six."]
+
+
+def test_what_answers_no_question_of_the_assistant_names_none() -> None:
+    # a longer message says of what it speaks; a person's question is no assistant's; nor is an untrusted one told
+    question = "How many shows do you play?"
+    long = "We walked along the old canal past boats, barges, swans, mills, bridges, gardens and a brewery."
+    assert Talk(("assistant", question), ("user", long)).hits()[long].answers is None
+    assert Talk(("user", question), ("user", "Six.")).hits()["Six."].answers is None
+    assert Talk(("assistant", question), ("assistant", "Six?")).hits()["Six?"].answers is None
+    assert Talk(("assistant", question), ("user", "Six."), gone=question).hits()["Six."].answers is None

@@ -1,0 +1,228 @@
+"""Fit when a block stays silent: `python -m benchmarks.fit_silence [--cache DIR] [--lives NAME…]`.
+
+Asks the questions of the lives of `dev` that were written by hand (`benchmarks/lives/scripted.txt`), ranked in memory
+without servers, and fits two logistic regressions for `biem/domain/policies/silence.py`:
+
+    line   is this one of the lines about what is asked?
+    block  does any line answer? From the log-odds of the lines by a fit to other lives.
+
+A question is asked three times: of all messages; of all but those about what it asks, so that nothing answers; and, one
+in three, of a few hits only, as in a young memory.
+
+`told` is the share of questions that get lines though nothing is known, `silent` that of the others that get none.
+Both are cross-validated over lives, for every threshold. Public dialogues have no part in it: without their evidence,
+most of their questions still have an answer in some other message.
+"""
+
+import argparse
+import random
+import sys
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks import _data, _report
+from benchmarks._embedders import PassageCache, choose_embedder
+from benchmarks._offline import InMemory
+from benchmarks.fit_confidence import fit
+from benchmarks.lives import facts
+from benchmarks.lives.scripted import scripted
+from biem.adapters import contradiction
+from biem.adapters.analyzers import RuleAnalyzer
+from biem.config import load_settings
+from biem.domain.node import Hit, Hits, Node
+from biem.domain.policies.confidence import ConfidenceWeights
+from biem.domain.scope import Scope
+from biem.domain.speech.acts import is_courtesy
+from biem.engine.context.picking import LOOKED_AT, answering
+from biem.engine.context.silence import block_features, line_features
+from biem.engine.context.worth import LineQuestion, LineWorth, RatedLine
+from biem.engine.recall.hits import score_of
+from biem.engine.recall.rank.confidence import confidence
+
+Matrix = NDArray[np.float64]
+
+_FOLDS = 8
+_PENALTY_LINE, _PENALTY_BLOCK = 1e-4, 2e-3
+_WEIGHTS = {"known": 3.0, "never told": 2.0, "left out": 0.5, "few known": 0.9, "few left out": 0.3}
+"""An answer kept back costs more than a line too many."""
+_FEW = (1, 2, 4, 6)
+_ONE_IN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One question, the lines found for it, and which of them are about what it asks."""
+
+    life: str
+    kind: str
+    sure: float
+    """Confidence of the recall."""
+    lines: Sequence[RatedLine]
+    question: LineQuestion
+    about: Sequence[bool]
+    features: Sequence[Mapping[str, float]]
+
+    @property
+    def known(self) -> bool:
+        """Whether a line answers."""
+        return self.kind in ("known", "few known")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        "python -m benchmarks.fit_silence", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--cache", type=Path, metavar="DIR", help="keep the vectors of passages there for the next run")
+    parser.add_argument("--lives", nargs="+", metavar="NAME", help="only these (default: all of dev)")
+    options = parser.parse_args(arguments)
+    lives = [one for lang in ("en", "zh", "mixed") for one in scripted(lang, "dev")]
+    lives = [one for one in lives if not options.lives or one.id in options.lives]
+    with closing(PassageCache(choose_embedder("e5", load_settings()), options.cache, queries=True)) as embedder:
+        memory, worth = InMemory(embedder, load_settings()), LineWorth(contradiction.build(), RuleAnalyzer())
+        with _report.progress() as bar:
+            task, cases = bar.add_task("lives", total=len(lives)), list[Case]()
+            for one in lives:
+                cases += cases_of(one, memory, worth)
+                bar.advance(task)
+    line, block, odds = fitted(cases)
+    for name, weights in (("LineWeights", line), ("SilenceWeights", block)):
+        rows = [{"feature": feature, "weight": weight} for feature, weight in weights.items()]
+        _report.print_table(name, ("feature", "weight"), rows)
+    table = [_row(cases, odds, threshold) for threshold in (0.2, 0.3, 0.4, 0.5, 0.55, 0.6, 0.7)]
+    _report.print_table(f"{len(lives)} lives, cross-validated", tuple(table[0]), table)
+    return 0
+
+
+def cases_of(lived: facts.Life, memory: InMemory, worth: LineWorth) -> Iterator[Case]:
+    """The questions that are asked after a life, each of all messages, without the answer, and of few hits."""
+    for question in lived.questions:
+        about = question.relevant | question.answers | question.stale
+        for kind, without in (("known", frozenset[str]()), ("left out", about)) if about else (("never told", about),):
+            hits = _recalled(lived, question, memory, without)
+            yield from cases(lived.id, kind, question.id, question.text, hits, about, worth)
+
+
+def cases(
+    life: str, kind: str, name: str, text: str, hits: Hits, about: frozenset[str], worth: LineWorth
+) -> Iterator[Case]:
+    """The case of these hits, and, for some questions, one of few of them."""
+    yield from _case(life, kind, text, hits, about, worth)
+    draw = random.Random(zlib.crc32(f"{name} {kind}".encode()))
+    if kind == "never told" or draw.randrange(_ONE_IN):
+        return
+    others = [place for place, hit in enumerate(hits) if hit.node.ref not in about]
+    kept = set(draw.sample(others, min(draw.choice(_FEW), len(others))))
+    few = Hits(
+        (hit for place, hit in enumerate(hits) if place in kept or place not in others), confidence=hits.confidence
+    )
+    yield from _case(life, f"few {kind}", text, few, about, worth)
+
+
+def _case(life: str, kind: str, text: str, hits: Hits, about: frozenset[str], worth: LineWorth) -> Iterator[Case]:
+    asked = worth.question(text, hits)
+    lines = answering(worth.lines(hits, asked) or [], asked)
+    if lines:
+        relevant = [line.hit.node.ref in about for line in lines]
+        yield Case(life, kind, hits.confidence, lines, asked, relevant, line_features(lines, asked))
+
+
+def _recalled(lived: facts.Life, question: facts.Question, memory: InMemory, without: frozenset[str]) -> Hits:
+    """The hits of a recall in memory of all turns but these."""
+    told = {turn.id: turn for turn in lived.turns}
+    turns = tuple(
+        _data.Turn(turn.id, turn.session, "", turn.text, turn.at) for turn in lived.turns if turn.id not in without
+    )
+    conversation = _data.Conversation(question.id, lived.lang, turns, ())
+    memory.load(conversation)
+    answer = memory.answer(conversation, _data.Question(question.id, question.text, "", (), frozenset(), None))
+    if answer is None:
+        return Hits()
+    places = answer.places(LOOKED_AT)
+    ids = [answer.ordering.candidates[place].id for place in places]
+    asked = answer.answered(ids)
+    likeness = answer.likeness([*ids, *asked.values()])
+    alike, changed, hits, ceiling = answer.alike(ids), answer.changed(ids), list[Hit](), 1.0
+    for place, key in zip(places, ids, strict=True):
+        if is_courtesy(told[key].text) or len(hits) == LOOKED_AT:
+            continue
+        ceiling = min(ceiling, score_of(float(answer.ranked.scores[place])))
+        why = {"likeness": likeness[key]} | ({"changed": changed[key]} if key in changed else {})
+        hit = Hit(_node(told[key]), ceiling, why, alike=alike.get(key, {}))
+        before = told.get(asked.get(key, ""))
+        if before is not None and (before.role, told[key].role) == ("assistant", "user"):
+            hit = replace(hit, answers=_node(before), why={**why, "asked_likeness": likeness[before.id]})
+        hits.append(hit)
+    return Hits(hits, confidence=confidence(answer.grounds, ConfidenceWeights()), grounds=answer.grounds)
+
+
+def _node(turn: facts.Turn) -> Node:
+    return Node(
+        id=turn.id, scope=Scope(), text=turn.text, kind="event", status="live", layer="short_term", source=turn.role,
+        conversation=turn.session, at=turn.at, created_at=turn.at, ref=turn.id,
+    )  # fmt: skip
+
+
+def fitted(cases: Sequence[Case]) -> tuple[dict[str, float], dict[str, float], Matrix]:
+    """The weights of lines and of blocks, and the log-odds of each block by a fit to other lives."""
+    folds = np.array([zlib.crc32(one.life.encode()) % _FOLDS for one in cases])
+    weight = np.array([_WEIGHTS[one.kind] for one in cases])
+    of_line = np.repeat(np.arange(len(cases)), [len(one.lines) for one in cases])
+    names = list(cases[0].features[0])
+    table = np.array([[features[name] for name in names] for one in cases for features in one.features])
+    about = np.array([float(relevant) for one in cases for relevant in one.about])
+    weight_of_line = np.minimum(weight, 1.0)[of_line]
+    odds, slopes, bias = _fit(table, about, weight_of_line, folds[of_line], _PENALTY_LINE)
+    line = _named(names, slopes, bias)
+    starts = np.cumsum([0, *(len(one.lines) for one in cases)])
+    blocks = [
+        block_features(one.sure, one.lines, one.features, odds[start:end].tolist(), one.question)
+        for one, start, end in zip(cases, starts, starts[1:], strict=False)
+    ]
+    names = list(blocks[0])
+    table = np.array([[block[name] for name in names] for block in blocks])
+    known = np.array([float(one.known) for one in cases])
+    odds, slopes, bias = _fit(table, known, weight, folds, _PENALTY_BLOCK)
+    return line, _named(names, slopes, bias), odds
+
+
+def _fit(
+    table: Matrix, wanted: Matrix, weight: Matrix, folds: NDArray[np.int_], penalty: float
+) -> tuple[Matrix, Matrix, float]:
+    """Log-odds of each row by a fit to the rows of other folds, and slopes and bias of a fit to all rows."""
+    odds = np.zeros(len(table))
+    for fold in np.unique(folds):
+        held = folds == fold
+        slopes, bias = fit(table[~held], wanted[~held], weight[~held], penalty) if not held.all() else (None, 0.0)
+        odds[held] = 0.0 if slopes is None else table[held] @ slopes + bias
+    return odds, *fit(table, wanted, weight, penalty)
+
+
+def _named(names: Sequence[str], slopes: Matrix, bias: float) -> dict[str, float]:
+    return {"bias": round(bias, 2)} | {name: round(float(one), 2) for name, one in zip(names, slopes, strict=True)}
+
+
+def _row(cases: Sequence[Case], odds: Matrix, threshold: float) -> dict[str, object]:
+    chance = 1.0 / (1.0 + np.exp(-odds))
+    told = {
+        kind: np.array([chance[place] >= threshold for place, one in enumerate(cases) if one.kind == kind])
+        for kind in _WEIGHTS
+    }
+    shares = {kind: float(found.mean()) if len(found) else None for kind, found in told.items()}
+    known = shares["known"]
+    return {
+        "threshold": threshold,
+        "silent": None if known is None else 1.0 - known,
+        "told, never told": shares["never told"],
+        "told, left out": shares["left out"],
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

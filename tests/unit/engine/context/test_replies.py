@@ -1,0 +1,62 @@
+"""Short answers to the assistant's questions: "Six." alone does not say of what."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from biem.adapters import contradiction
+from biem.adapters.analyzers import RuleAnalyzer
+from biem.domain.node import Hit, Node, new_id
+from biem.domain.policies.context import ContextPolicy
+from biem.domain.scope import Scope
+from biem.engine.context.block import render
+from biem.engine.context.picking import Picker
+from tests.support.fakes import START
+
+PICKER = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy())
+REPLIES = [
+    (
+        "How many performances do we give each month?",
+        ("How many performances do you give in a month?", "Six."),
+        "We played in a school yesterday.",
+    ),
+    ("我们每个月演几场？", ("你们一个月演几场？", "六场。"), "昨天我们去了一所学校。"),
+]
+
+
+def node(text: str, source: str = "user", **values: Any) -> Node:
+    return Node(
+        **{"id": new_id(), "scope": Scope(), "text": text, "kind": "event", "status": "active", "layer": "short_term",
+           "at": START, "created_at": START, "source": source, **values}
+    )  # fmt: skip
+
+
+def reply(asked: str, said: str, like: float = 0.6) -> Hit:
+    """An answer that is like nothing, to a question that is like the one that the block is for."""
+    why = {"likeness": 0.02, "asked_likeness": like}
+    return Hit(node(said, at=START + timedelta(minutes=1)), 0.3, why, answers=node(asked, "assistant"))
+
+
+@pytest.mark.req("C31", partly="short answers are told with their question")
+@pytest.mark.parametrize(("question", "talk", "beside"), REPLIES)
+def test_a_short_answer_counts_with_the_question_that_it_answers(
+    question: str, talk: tuple[str, str], beside: str
+) -> None:
+    # Given a line that only says "Six." / When it is known what it answers / Then it is told, and first
+    answer, other = reply(*talk), Hit(node(beside), 0.5, {"likeness": 0.15})
+    alone = replace(answer, answers=None, why={"likeness": 0.02})
+    assert [one.node.text for one in PICKER.pick([other, answer], question, 0.8)][:1] == [talk[1]]
+    assert PICKER.pick([other, alone], question, 0.8)[:1] != [alone]
+    assert PICKER.sureness([other, answer], question, 0.8) > PICKER.sureness([other, alone], question, 0.8)
+
+
+@pytest.mark.req("C31", partly="short answers are told with their question")
+def test_a_short_answer_is_shown_with_the_question() -> None:
+    hits = [reply("Do you sing?", "Yes."), reply('Do you "drive"?\nNow?', "Yes."), reply("Do you sing?", "Yes.")]
+    text = render(hits, ContextPolicy(), 1_000).text
+    assert '"Yes." (asked: "Do you \'drive\'? Now?")' in text
+    assert text.count('(asked: "Do you sing?")') == 1, "the same answer to the same question is told once"
+    assert text.count('"Yes."') == 2, "the same answer to another question is another fact"
+    assert "asked" not in render(hits, ContextPolicy(layout="bare"), 1_000).text
