@@ -1,11 +1,11 @@
 """Fit how a new memory is recognised as the later state of an older one: `python -m benchmarks.fit_updates FILE…`.
 
-Logistic regression (`biem.adapters.contradiction.succession`) on pairs of messages: those of the files, written by hand
+Logistic regression (`biem.adapters.contradiction.later_states`) on pairs of messages: those of the files, by hand and
 in the format of `benchmarks.lives.told`, and of the lives written by hand, split `dev`: a former and the valid value of
 one matter, and all other pairs of a user's messages that are alike (of the innocent ones every fourth).
 
 Prints, for some log-odds, which share of the updates and how many of the innocent pairs reach them; cross-validated in
-five parts, of lives by life. `--write` replaces `biem/adapters/contradiction/succession.json`; commit it.
+five parts, of lives by life. `--write` replaces `biem/adapters/contradiction/later_states.json`; commit it.
 """
 
 import argparse
@@ -28,8 +28,8 @@ from benchmarks.lives.decided import later_of, with_vectors
 from benchmarks.lives.facts import Life
 from benchmarks.lives.scripted import scripted
 from benchmarks.lives.told import told
+from biem.adapters.contradiction.later_states import LaterStates
 from biem.adapters.contradiction.recall_rules import RecallRules
-from biem.adapters.contradiction.succession import Succession
 from biem.config import load_settings
 from biem.domain.conflict import Statement
 from biem.ports import Embedder
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     text = json.dumps(weights, indent=1) + "\n"
     print(f"{len(wanted)} pairs, {int(wanted.sum())} updates\n{text}")
     if options.write:
-        Path(str(files("biem.adapters.contradiction").joinpath("succession.json"))).write_text(text, encoding="utf-8")
+        Path(str(files("biem.adapters.contradiction").joinpath("later_states.json"))).write_text(text, encoding="utf-8")
     return 0
 
 
@@ -97,13 +97,13 @@ def _lived(lives: Sequence[Life]) -> Iterator[Pair]:
 
 def _table(pairs: Sequence[Pair], embedder: Embedder) -> tuple[list[str], Matrix, Matrix, NDArray[np.int64]]:
     """Names of the features, a row a pair that is not decided without them, 1 for updates, and the part."""
-    succession, rows = Succession(RecallRules()), list[tuple[dict[str, float], bool, int]]()
+    later_states, rows = LaterStates(RecallRules()), list[tuple[dict[str, float], bool, int]]()
     known = with_vectors([side for pair in pairs for side in (pair.older, pair.newer)], embedder)
     for pair in pairs:
         (older, vector), (newer, other) = known[pair.older.text], known[pair.newer.text]
         newer = Statement(newer.text, at=newer.at, follows=pair.newer.follows, changed=newer.changed)
         alike = float(embedder.similarity(vector, np.stack([other]))[0])
-        if succession.may_judge(newer, alike) and (found := succession.features(older, newer, alike)):
+        if later_states.may_judge(newer, alike) and (found := later_states.features(older, newer, alike)):
             rows.append((found, pair.update, zlib.crc32(pair.group.encode()) % _PARTS))
     names = list(rows[0][0])
     return (

@@ -7,11 +7,11 @@ from functools import lru_cache
 from biem.adapters.contradiction.alignment import duplicate, may_align, swapped
 from biem.adapters.contradiction.claims import Claims
 from biem.adapters.contradiction.journeys import opposed
+from biem.adapters.contradiction.later_states import LaterStates
 from biem.adapters.contradiction.polarity import Polarity, Stances
 from biem.adapters.contradiction.reading import Reading
 from biem.adapters.contradiction.recall_rules import KEPT, RecallRules, one_speaker
 from biem.adapters.contradiction.slots import Slot, Slots
-from biem.adapters.contradiction.succession import Succession
 from biem.adapters.contradiction.time_phrases import COMING
 from biem.adapters.contradiction.updates import Updates
 from biem.adapters.contradiction.value_updates import JOINED, WHOLE
@@ -44,7 +44,7 @@ class RuleContradictions:
         self._polarity = Polarity(self._reader)
         self._updates = Updates(self._reader)
         self._cues = Cues(self._reader, self._polarity)
-        self._succession = Succession(recall_rules)
+        self._later_states = LaterStates(recall_rules)
         self._claims = Claims(self._polarity.describing | self._reader.grammar["courtesy"])
         self._subjects = self._reader.grammar["kin"] | self._slots.nouns
         self._subjects_of = recall_rules.subjects
@@ -73,7 +73,7 @@ class RuleContradictions:
             return None if aligned is None else self._about_all(aligned, older, newer)
         if not one_speaker(older, newer):
             return None
-        later = self._succession.judge(older, newer, similarity)
+        later = self._later_states.judge(older, newer, similarity)
         if sure_only or (later is not None and later.confidence > CEILING):
             return later
         one, other = (self._read(side.text, side.speaker) for side in (older, newer))
@@ -88,7 +88,7 @@ class RuleContradictions:
         """
         if not self._is_plain(newer.text, newer.speaker) or self._may_deny(older.text):
             return False
-        if self._succession.may_judge(newer, similarity):
+        if self._later_states.may_judge(newer, similarity):
             return False
         unlike = similarity is not None and similarity < _SAME_WORDS
         return unlike or not may_align(self._surface(older.text), self._surface(newer.text))

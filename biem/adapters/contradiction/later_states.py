@@ -1,6 +1,6 @@
 """Whether a newer statement tells the later state of what an older one tells, by a fitted logistic regression.
 
-    log-odds = bias + Σ weight · feature      (`succession.json`, from `python -m benchmarks.fit_updates`)
+    log-odds = bias + Σ weight · feature      (`later_states.json`, from `python -m benchmarks.fit_updates`)
 
 Rules find a change by its words. "Jonte found an apprenticeship, I load on my own" has none of them, and neither have
 most of the ways to say that something is different now. The regression weighs how alike the two texts are and how much
@@ -41,12 +41,12 @@ _STRETCH = 6
 _GAP = re.compile(r"[\s-]")
 
 
-class Succession:
+class LaterStates:
     """Judges pairs that no rule decides. Thread-safe."""
 
     def __init__(self, rules: RecallRules) -> None:
         self._rules = rules
-        text = files(__package__).joinpath("succession.json").read_text(encoding="utf-8")
+        text = files(__package__).joinpath("later_states.json").read_text(encoding="utf-8")
         weights: dict[str, float] = json.loads(text)
         self._bias = weights.pop("bias")
         self._weights: Mapping[str, float] = weights
