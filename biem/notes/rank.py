@@ -8,11 +8,11 @@ A tag is compared by its id; a directory that every chunk has says nothing. Ever
 tags and of content, also where no search returned it. `covered` is the share of the query's terms that a chunk has, by
 their rareness in the pool: BM25 alone gives a chunk that repeats one term as much as one that has two. `together` is
 what the chunks of a note that were found by words say between them: the best one's BM25, half of the second's, a
-quarter of the third's, …, again scaled over the pool. `near_note` is the same for content: how far the best three
-chunks of a note lie above the pool's farthest, on the mean. `named` is the share, by rareness, of the tags named in the
-query that a chunk has, each by the weight of its source: of two equal texts in two folders it prefers the one whose
-folder the query names, and a keyword of a text says little. `guided` is the share of a chunk's tag weight that the best
-memories name.
+quarter of the third's, …, again scaled over the pool. `near_note` is for content: how far the second and the third best
+chunk of a note lie above the pool's farthest, on the mean; the best one has its own score. `named` is the share, by
+rareness, of the tags named in the query that a chunk has, each by the weight of its source: of two equal texts in two
+folders it prefers the one whose folder the query names, and a keyword of a text says little. `guided` is the share of a
+chunk's tag weight that the best memories name.
 """
 
 import math
@@ -34,10 +34,10 @@ _OTHERS = 2
 """The number of hits that are not of the note with most hits, at least."""
 _FALLING = 0.5
 """How much less each further chunk of a note counts in `together`."""
-_NEAREST = 3
-"""Chunks of a note that count in `near_note`."""
+_FURTHER = 2
+"""Chunks of a note, after the nearest, that count in `near_note`."""
 _NOTE_NOISE = 0.03
-"""As `NoteRankPolicy.noise`, of means of three."""
+"""As `NoteRankPolicy.noise`, of these means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,13 +227,16 @@ def _together(pool: Sequence[PoolChunk], words: Values) -> Values:
 
 
 def _near_note(pool: Sequence[PoolChunk], content: Values) -> Values:
-    """For each chunk, how far the nearest chunks of its note lie above the farthest of the pool, on the mean."""
+    """For each chunk, how far further near chunks of its note lie above the farthest of the pool, on the mean.
+
+    The nearest does not count, or the content of notes with one chunk would weigh more, and their words and tags less.
+    """
     known = [float(near) for chunk, near in zip(pool, content, strict=True) if chunk.vector is not None]
     least = min(known, default=0.0)
     by_note: dict[str, list[float]] = {}
     for chunk, near in zip(pool, content, strict=True):
         by_note.setdefault(chunk.note_id, []).append(max(0.0, float(near) - least))
-    means = {note: sum(sorted(each, reverse=True)[:_NEAREST]) / _NEAREST for note, each in by_note.items()}
+    means = {note: sum(sorted(each)[-1 - _FURTHER : -1]) / _FURTHER for note, each in by_note.items()}
     return np.array([means[chunk.note_id] for chunk in pool])
 
 

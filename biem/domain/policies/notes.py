@@ -88,7 +88,7 @@ class NoteRankPolicy:
     """Added, by the share of the query's terms that a chunk has."""
     together: float = 0.2
     """Added for a chunk whose note has other chunks that were found by words, too."""
-    near_note: float = 0.2
+    near_note: float = 0.15
     """Added for a chunk whose note has other chunks of near content, too."""
     named: float = 0.2
     """Added, by the share of the tags named in the query that a chunk has, each by the weight of its source."""

@@ -84,9 +84,7 @@ def test_weights_that_do_not_sum_to_one_are_refused(alpha: float, beta: float, g
 def test_a_tag_counts_more_than_a_text_that_only_speaks_of_the_subject() -> None:
     # Given a chunk about Newton that does not name him, tagged with his name, and a textbook that quotes him often
     pool = [chunk("autobiography", vector=axis(1), tags=(0,)), chunk("textbook", vector=axis(1, 0), tags=(2,))]
-    order = ranked(
-        pool, NoteQuestion(axis(0), {}), known(tag(0), tag(2)), WEIGHTS, NoteRankPolicy(0.2, 0.3, 0.5, near_note=0.0)
-    )
+    order = ranked(pool, NoteQuestion(axis(0), {}), known(tag(0), tag(2)), WEIGHTS, NoteRankPolicy(0.2, 0.3, 0.5))
     assert order[0].chunk.id == "autobiography"
 
 
@@ -207,9 +205,8 @@ def test_of_equal_chunks_that_of_the_note_with_more_chunks_of_near_content_comes
     order = ranked(pool, question, known(), WEIGHTS, NoteRankPolicy())
     assert [one.chunk.id for one in order][:2] == ["b", "a"]
     nearest = {one.chunk.id: one.why["near_note"] for one in order}
-    assert nearest["b"] == nearest["c"] == pytest.approx((1 + math.sqrt(0.5)) / 3)
-    assert nearest["a"] == pytest.approx(1 / 3)
-    assert nearest["far"] == 0.0
+    assert nearest["b"] == nearest["c"] == pytest.approx(math.sqrt(0.5) / 2)
+    assert nearest["a"] == nearest["far"] == 0.0
     assert [one.chunk.id for one in ranked(pool, question, known(), WEIGHTS, POLICY)][:2] == ["a", "b"]
     # And without the embedder it says nothing
     unknown = ranked(pool, NoteQuestion(None, {}), known(), WEIGHTS, NoteRankPolicy())
@@ -248,6 +245,7 @@ def test_all_parts_together_are_at_most_one() -> None:
     best = replace(chunk("a", vector=axis(0), note_tags=(0,), at=window[0]), asked=(0,))
     question = NoteQuestion(axis(0), {"a": 5.0}, [window], frozenset({0}))
     policy = NoteRankPolicy(guided=0.2)
-    found = ranked([best, chunk("b", vector=axis(1), tags=(1,))], question, known(tag(0), tag(1)), WEIGHTS, policy)
-    [first, _] = guided(found, {0}, policy)
+    others = [chunk("b", vector=axis(1), tags=(1,)), *(chunk(name, note="a", vector=axis(0)) for name in ("c", "d"))]
+    found = ranked([best, *others], question, known(tag(0), tag(1)), WEIGHTS, policy)
+    [first, *_] = guided(found, {0}, policy)
     assert first.score == pytest.approx(1.0)
