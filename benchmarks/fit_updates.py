@@ -29,7 +29,7 @@ from benchmarks.lives.facts import Life
 from benchmarks.lives.scripted import scripted
 from benchmarks.lives.told import told
 from biem.adapters.contradiction.recall_rules import RecallRules
-from biem.adapters.contradiction.succession import Succession
+from biem.adapters.contradiction.succession import LaterStates
 from biem.config import load_settings
 from biem.domain.conflict import Statement
 from biem.ports import Embedder
@@ -97,7 +97,7 @@ def _lived(lives: Sequence[Life]) -> Iterator[Pair]:
 
 def _table(pairs: Sequence[Pair], embedder: Embedder) -> tuple[list[str], Matrix, Matrix, NDArray[np.int64]]:
     """Names of the features, a row a pair that is not decided without them, 1 for updates, and the part."""
-    succession, rows = Succession(RecallRules()), list[tuple[dict[str, float], bool, int]]()
+    succession, rows = LaterStates(RecallRules()), list[tuple[dict[str, float], bool, int]]()
     known = with_vectors([side for pair in pairs for side in (pair.older, pair.newer)], embedder)
     for pair in pairs:
         (older, vector), (newer, other) = known[pair.older.text], known[pair.newer.text]

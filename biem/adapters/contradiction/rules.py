@@ -11,7 +11,7 @@ from biem.adapters.contradiction.polarity import Polarity, Stances
 from biem.adapters.contradiction.reading import Reading
 from biem.adapters.contradiction.recall_rules import KEPT, RecallRules, one_speaker
 from biem.adapters.contradiction.slots import Slot, Slots
-from biem.adapters.contradiction.succession import Succession
+from biem.adapters.contradiction.succession import LaterStates
 from biem.adapters.contradiction.time_phrases import COMING
 from biem.adapters.contradiction.updates import Updates
 from biem.adapters.contradiction.value_updates import JOINED, WHOLE
@@ -44,7 +44,7 @@ class RuleContradictions:
         self._polarity = Polarity(self._reader)
         self._updates = Updates(self._reader)
         self._cues = Cues(self._reader, self._polarity)
-        self._succession = Succession(recall_rules)
+        self._succession = LaterStates(recall_rules)
         self._claims = Claims(self._polarity.describing | self._reader.grammar["courtesy"])
         self._subjects = self._reader.grammar["kin"] | self._slots.nouns
         self._subjects_of = recall_rules.subjects

@@ -41,7 +41,7 @@ _STRETCH = 6
 _GAP = re.compile(r"[\s-]")
 
 
-class Succession:
+class LaterStates:
     """Judges pairs that no rule decides. Thread-safe."""
 
     def __init__(self, rules: RecallRules) -> None:
