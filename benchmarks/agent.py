@@ -15,7 +15,8 @@ block is judged by the turn that it stands for, never by its words.
 
 Pairs (`--pairs N`): two messages of one user in a separate scope; innocent ones agree with each other, updates
 replace the first. `retired`: of a thousand innocent pairs, how often the first no longer holds afterwards; `disputed`:
-how often it is marked as disputed; `effect`: share of updates after which the first no longer holds; `noticed`: or is
+how often it is marked as disputed; `displaced`: how often the second stands above the first in a block for the first,
+or in its place; `effect`: share of updates after which the first no longer holds; `noticed`: or is
 disputed; `shown`: or both stand in the block, the newer first and the older with its date, or the newer alone. The
 block is that for the older message, asked 60 days after it. `--pairs-of FILE…`: the pairs of files written by hand.
 `--rules-only` asks the rules alone, without servers.

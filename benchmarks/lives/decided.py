@@ -4,7 +4,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,12 +18,13 @@ from benchmarks.lives.agent import lines_of
 from benchmarks.lives.pairs import Pair
 from benchmarks.lives.schedule import START
 from biem.adapters import contradiction
+from biem.adapters.embedders.change import change_odds
 from biem.config import Settings
 from biem.domain.conflict import Statement
 from biem.plugin import BIEMContextPlugin
-from biem.ports import Embedder
+from biem.ports import Embedder, Vector
 
-COLUMNS = ("what", "n", "retired", "disputed", "effect", "noticed", "shown")
+COLUMNS = ("what", "n", "retired", "disputed", "displaced", "effect", "noticed", "shown")
 _LATER = timedelta(days=60)
 _RIGHT_AFTER = timedelta(minutes=10)
 
@@ -49,11 +50,13 @@ def by_rules(pairs: Sequence[Pair], embedder: Embedder | None, settings: Setting
     """The verdict of the rules alone, with the thresholds of the settings."""
     rules, policy, found = contradiction.build(), settings.conflicts, list[Decided]()
     for pair in pairs:
-        similarity = _similarity(pair, embedder) if embedder else None
+        similarity, (older, newer) = None, later_of(pair)
+        if embedder is not None:
+            known = with_vectors([older, newer], embedder)
+            (older, one), (newer, other) = known[older.text], known[newer.text]
+            similarity = float(embedder.similarity(one, np.stack([other]))[0])
         verdict = None
         if similarity is None or similarity >= policy.least_similarity:
-            older = Statement(pair.older, "", START)
-            newer = Statement(pair.newer, "", START + pair.apart, follows=pair.apart < _RIGHT_AFTER)
             verdict = rules.compare(older, newer, similarity, least=policy.record_confidence)
         if verdict is None or verdict.kind == "duplicate" or verdict.confidence < policy.record_confidence:
             found.append(Decided(pair, retired=False, denied=False, disputed=False))
@@ -65,9 +68,22 @@ def by_rules(pairs: Sequence[Pair], embedder: Embedder | None, settings: Setting
     return found
 
 
-def _similarity(pair: Pair, embedder: Embedder) -> float:
-    one, other = embedder.embed([pair.older, pair.newer], "passage")
-    return float(embedder.similarity(one, np.stack([other]))[0])
+def later_of(pair: Pair) -> tuple[Statement, Statement]:
+    """The two messages as statements of one speaker."""
+    follows = pair.apart < _RIGHT_AFTER
+    return Statement(pair.older, "", START), Statement(pair.newer, "", START + pair.apart, follows=follows)
+
+
+def with_vectors(statements: Sequence[Statement], embedder: Embedder) -> dict[str, tuple[Statement, Vector]]:
+    """By its text, each statement with its log-odds of a change, and its vector."""
+    said = {one.text: one for one in statements}
+    vectors = embedder.embed(list(said), "passage")
+    odds = change_odds(embedder.info.id)
+    changed = odds(vectors).tolist() if odds is not None else [None] * len(said)
+    return {
+        text: (replace(one, changed=of), vector)
+        for (text, one), of, vector in zip(said.items(), changed, vectors, strict=True)
+    }
 
 
 def by_memory(pairs: Sequence[Pair], embedder: Embedder, settings: Settings) -> list[Decided]:
@@ -114,7 +130,7 @@ def _decided(pair: Pair, scope: biem.Memory, older: str, newer: str) -> Decided:
         denied,
         disputed=any(one.status == "pending" for one in conflicts) and not (retired or denied),
         why=", ".join(f"{one.rule} {one.attribute} {one.confidence:.2f} {one.status}" for one in conflicts),
-        shown=_shown(pair, scope, older, newer) if pair.label == "update" else False,
+        shown=_shown(pair, scope, older, newer),
     )
 
 
@@ -151,6 +167,7 @@ def _row(name: str, group: Sequence[Decided]) -> dict[str, object]:
     if group[0].pair.label == "innocent":
         row["retired"] = 1_000 * sum(one.retired or one.denied for one in group) / count
         row["disputed"] = 1_000 * sum(one.disputed for one in group) / count
+        row["displaced"] = 1_000 * sum(one.shown for one in group) / count
     else:
         row["effect"] = sum(one.retired and not one.denied for one in group) / count
         row["noticed"] = sum(one.retired or one.disputed for one in group) / count

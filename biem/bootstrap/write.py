@@ -2,6 +2,7 @@
 
 from contextlib import ExitStack
 
+from biem.adapters.embedders.change import change_odds, courtesy_odds
 from biem.bootstrap.groups import Ground, Life, WritePath
 from biem.domain.text import cut_lexemes
 from biem.engine.aim.inertia import Inertia
@@ -75,6 +76,7 @@ def build_gate(ground: Ground) -> Gate:
         conflicts=ground.policies.conflicts,
         telemetry=ground.telemetry,
         reasoner=ground.stores.reasoner,
+        courtesy_odds=courtesy_odds(ground.embedder.info.id),
     )
 
 
@@ -89,6 +91,7 @@ def build_integrator(ground: Ground, *, life: Life, gate: Gate, instants: Instan
         policy=ground.policies.conflicts,
         telemetry=ground.telemetry,
         judged=ground.stores.reasoner is not None,
+        change_odds=change_odds(ground.embedder.info.id),
     )
     return Integrator(
         checker=checker,

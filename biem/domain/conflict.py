@@ -24,6 +24,8 @@ class Statement:
     """Whether it was said right after the other one, by the same speaker in the same conversation: a correction
     without a subject then refers to that one.
     """
+    changed: float | None = None
+    """Log-odds, by its vector, that it tells of a change; None where unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +118,14 @@ _ENGLISH = {
     "duplicate": "Both say the same{about} (rule: {rule}, {sure} % sure). ",
     "pending": "Nothing is decided: prompts show both, with their times.",
     "ignored": "Decided by {by}: it is no conflict.",
-    "keep_new": "Decided by {by}: the newer one holds.",
+    "keep_new": "{own}Decided by {by}: the newer one holds.",
     "keep_old": "Decided by {by}: the older one holds.",
     "merge": "Decided by {by}: a third memory says both.",
     "keep_both": "Decided by {by}: both hold.",
     "rule": "the rule",
     "judge": "a language model",
     "user": "a person",
+    "own": "Both are the speaker's own words about the same thing. ",
     "about": " about {}",
     "me": "you",
     "me.": "your ",
@@ -133,25 +136,54 @@ _CHINESE = {
     "duplicate": "两条{about}说的是同一件事（规则：{rule}，把握 {sure}%）。",
     "pending": "尚未决定：两条都会带时间列出。",
     "ignored": "由{by}决定：不算冲突。",
-    "keep_new": "由{by}决定：以新的为准。",
+    "keep_new": "{own}由{by}决定：以新的为准。",
     "keep_old": "由{by}决定：以旧的为准。",
     "merge": "由{by}决定：合并为第三条。",
     "keep_both": "由{by}决定：两条都成立。",
     "rule": "规则",
     "judge": "语言模型",
     "user": "用户",
+    "own": "两条都是说话人自己说的，说的是同一件事。",
     "about": "关于{}",
     "me": "你",
     "me.": "你的",
 }
+_SELF = re.compile(r"^i(?=$| )", re.IGNORECASE)
+"""The speaker, as some rules name him: "i", "i mother"."""
+_WORDS = (
+    ("mother", "妈妈"), ("father", "爸爸"), ("wife", "老婆"), ("husband", "老公"), ("girlfriend", "女朋友"),
+    ("boyfriend", "男朋友"), ("brother", "兄弟"), ("sister", "姐妹"), ("son", "儿子"), ("daughter", "女儿"),
+    ("grandmother", "奶奶"), ("grandfather", "爷爷"), ("uncle", "叔叔"), ("aunt", "阿姨"), ("cousin", "表亲"),
+    ("friend", "朋友"), ("colleague", "同事"), ("boss", "老板"), ("roommate", "室友"), ("neighbour", "邻居"),
+    ("dog", "狗"), ("cat", "猫"), ("home", "住处"), ("origin", "籍贯"), ("job", "职业"), ("employer", "工作单位"),
+    ("school", "学校"), ("sport", "运动"), ("diet", "饮食"), ("car", "车"), ("name", "名字"), ("favourite", "最喜欢的"),
+    ("liking", "喜好"), ("trip", "行程"), ("weight", "体重"), ("run", "跑步"), ("birthday", "生日"), ("due", "期限"),
+    ("code", "密码"), ("appointment", "预约"), ("amount", "金额"), ("age", "年龄"), ("phone", "电话"),
+    ("relationship", "感情状况"), ("email", "邮箱"), ("hometown", "家乡"), ("price", "价格"), ("deadline", "截止日期"),
+)  # fmt: skip
+"""Relatives and attributes, as the rules name them, in both languages."""
+_TO_CHINESE, _TO_ENGLISH = dict(_WORDS), {chinese: english for english, chinese in _WORDS}
 
 
 def _about(subject: str, told: Mapping[str, str]) -> str:
     """The persons and the attribute of a subject, in words: `me.mother: home` is "your mother: home"."""
-    persons, _, what = subject.partition(": ")
-    named = [told["me"] if one == "me" else one.replace("me.", told["me."]) for one in persons.split(" and ") if one]
+    persons, found, what = subject.partition(": ")
+    if not found and _SELF.sub("me", subject).partition(".")[0] != "me":
+        persons, what = "", subject
+    word = (_TO_CHINESE if told is _CHINESE else _TO_ENGLISH).get
+    named = [_person(one, told) for one in persons.split(" and ") if one]
+    what = " ".join(word(one, one) for one in what.split())
     shown = ", ".join(named) + (f" ({what})" if what and named else what)
     return told["about"].format(shown) if shown else ""
+
+
+def _person(name: str, told: Mapping[str, str]) -> str:
+    name = _SELF.sub("me", name).replace("me ", "me.", 1)
+    if name == "me":
+        return told["me"]
+    owner, dot, kin = name.partition(".")
+    kin = (_TO_CHINESE if told is _CHINESE else _TO_ENGLISH).get(kin, kin)
+    return f"{told['me.'] if owner == 'me' else owner + dot}{kin}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,7 +224,8 @@ class Conflict:
         found = told[self.kind].format(
             about=_about(self.subject, told), rule=self.rule, sure=round(100 * self.confidence)
         )
-        return found + told[decision].format(by=told.get(self.decided_by or "", ""))
+        own = told["own"] if self.decided_by == "rule" else ""
+        return found + told[decision].format(by=told.get(self.decided_by or "", ""), own=own)
 
     @property
     def superseded(self) -> tuple[str, ...]:

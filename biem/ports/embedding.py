@@ -6,7 +6,7 @@ hang, parent and child. `einsum` computes in the calling thread without a lock. 
 so `@` may stay there.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -18,6 +18,8 @@ Vectors = NDArray[np.float32]
 Vector = NDArray[np.float32]
 """Shape (dim,), unit length."""
 Role = Literal["query", "passage"]
+DirectionOdds = Callable[[Vectors], NDArray[np.float32]]
+"""Log-odds of passages, by their vectors: that they tell of a change, that they are courtesies."""
 
 
 @dataclass(frozen=True, slots=True)

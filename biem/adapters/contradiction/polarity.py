@@ -168,7 +168,7 @@ class Polarity:
             return
         if old.negations or new.negations:  # neither liking nor hating is possible
             return
-        if _COMPARED.search(old.text) and _COMPARED.search(new.text):  # comparisons are judged in `relations`
+        if _COMPARED.search(old.text) and _COMPARED.search(new.text):  # what is told from the other end agrees
             return
         pair = self.opposite(one.antonyms, other.antonyms) if one.antonyms and other.antonyms else None
         if pair and pair[0] in old.content and pair[1] in new.content and self._timeless(old, new):

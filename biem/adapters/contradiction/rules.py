@@ -10,8 +10,8 @@ from biem.adapters.contradiction.journeys import opposed
 from biem.adapters.contradiction.polarity import Polarity, Stances
 from biem.adapters.contradiction.reading import Reading
 from biem.adapters.contradiction.recall_rules import KEPT, RecallRules, one_speaker
-from biem.adapters.contradiction.relations import Relations
 from biem.adapters.contradiction.slots import Slot, Slots
+from biem.adapters.contradiction.succession import Succession
 from biem.adapters.contradiction.time_phrases import COMING
 from biem.adapters.contradiction.updates import Updates
 from biem.adapters.contradiction.value_updates import JOINED, WHOLE
@@ -42,9 +42,9 @@ class RuleContradictions:
         self._slots = Slots(self._reader)
         self._values = Values()
         self._polarity = Polarity(self._reader)
-        self._relations = Relations(self._reader, self._polarity)
         self._updates = Updates(self._reader)
         self._cues = Cues(self._reader, self._polarity)
+        self._succession = Succession(recall_rules)
         self._claims = Claims(self._polarity.describing | self._reader.grammar["courtesy"])
         self._subjects = self._reader.grammar["kin"] | self._slots.nouns
         self._subjects_of = recall_rules.subjects
@@ -71,8 +71,11 @@ class RuleContradictions:
         if specific is not None:
             aligned = self._aligned(specific, older, newer)
             return None if aligned is None else self._about_all(aligned, older, newer)
-        if sure_only or not one_speaker(older, newer):
+        if not one_speaker(older, newer):
             return None
+        later = self._succession.judge(older, newer, similarity)
+        if sure_only or (later is not None and later.confidence > CEILING):
+            return later
         one, other = (self._read(side.text, side.speaker) for side in (older, newer))
         confidence = self._cues.confidence(one, other, similarity)
         return Verdict("contradiction", confidence, "cues") if confidence >= _SUSPICION else None
@@ -85,19 +88,20 @@ class RuleContradictions:
         """
         if not self._is_plain(newer.text, newer.speaker) or self._may_deny(older.text):
             return False
+        if self._succession.may_judge(newer, similarity):
+            return False
         unlike = similarity is not None and similarity < _SAME_WORDS
         return unlike or not may_align(self._surface(older.text), self._surface(newer.text))
 
     def _plain(self, text: str, speaker: str) -> bool:
         reading = self._read(text, speaker)
-        speaks = (self._polarity.speaks, self._relations.speaks, self._updates.speaks, self._value_updates.speaks)
+        speaks = (self._polarity.speaks, self._updates.speaks, self._value_updates.speaks)
         return not (self._said(text, speaker) or any(rule(reading) for rule in speaks))
 
     def _specific(self, before: Statement, after: Statement) -> Verdict | None:
         """The verdict of the specific rules."""
         older, newer = (self._read(side.text, side.speaker) for side in (before, after))
-        turned = self._relations.judge(older, newer)
-        same = duplicate(older, newer) if turned is None else None
+        same = duplicate(older, newer)
         if same is not None:
             return same
         now = bool(frozenset(newer.words) & self._reader.grammar["present"])
@@ -106,7 +110,6 @@ class RuleContradictions:
         found = [
             self._values.judge(old_slots, new_slots, (before.at, after.at), now=now),
             self._polarity.judge(*(self._stances(side.text, side.speaker) for side in (before, after))),
-            turned,
             self._updates.judge(older, newer),
             swapped(older, newer, self._subjects, self._reader),
         ]

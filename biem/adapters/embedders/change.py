@@ -1,12 +1,12 @@
-"""How much a text tells that something changed, by its vector: a linear reading of a packaged embedder's space.
+"""How much a text tells that something changed, or is a courtesy, by its vector: directions of an embedder's space.
 
 "I chickened out of sage" and 没忍住，又开始每天喝美式了 share no word, but both lie where texts about changes lie. The
-direction was fitted by `python -m benchmarks.fit_succession`; only packaged models have one.
+directions were fitted by `python -m benchmarks.fit_succession` and `benchmarks.fit_courtesy`; only packaged models have
+them.
 """
 
 import base64
 import json
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -14,14 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biem.ports import Vectors
-from biem.ports.embedding import row_products
+from biem.ports.embedding import DirectionOdds, row_products
 
 PACKAGED = Path(__file__).with_name("change.json")
+COURTESY = Path(__file__).with_name("courtesy.json")
 
 
-def change_odds(embedder_id: str) -> Callable[[Vectors], NDArray[np.float32]] | None:
+def change_odds(embedder_id: str) -> DirectionOdds | None:
     """Log-odds that each of these passages tells of a change; None for a model without a direction."""
-    found = _directions().get(embedder_id)
+    return _odds(PACKAGED, embedder_id)
+
+
+def courtesy_odds(embedder_id: str) -> DirectionOdds | None:
+    """Log-odds that each of these passages only greets, thanks, agrees or acknowledges; None as above."""
+    return _odds(COURTESY, embedder_id)
+
+
+def _odds(file: Path, embedder_id: str) -> DirectionOdds | None:
+    found = _directions(file).get(embedder_id)
     if found is None:
         return None
     direction, bias = found
@@ -33,8 +43,8 @@ def change_odds(embedder_id: str) -> Callable[[Vectors], NDArray[np.float32]] | 
 
 
 @cache
-def _directions() -> dict[str, tuple[NDArray[np.float32], np.float32]]:
-    read = json.loads(PACKAGED.read_text("utf-8"))
+def _directions(file: Path) -> dict[str, tuple[NDArray[np.float32], np.float32]]:
+    read = json.loads(file.read_text("utf-8"))
     return {
         model: (np.frombuffer(base64.b64decode(one["direction"]), dtype="<f4"), np.float32(one["bias"]))
         for model, one in read.items()

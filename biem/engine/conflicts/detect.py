@@ -25,6 +25,7 @@ from biem.engine.conflicts.passages import compare
 from biem.ports import Clock, Embedder, Vector
 from biem.ports.conflicts import ConflictFinding, ConflictNeighbours, Conflicts, Peer
 from biem.ports.contradiction import ContradictionRules
+from biem.ports.embedding import DirectionOdds
 from biem.telemetry import Telemetry
 
 _RIGHT_AFTER = timedelta(minutes=10)
@@ -53,7 +54,8 @@ class Checked:
 class ConflictChecker:
     """Compares new memories with stored ones. The embedding cache must hold their vectors already.
 
-    `judged`: there is a language model, so that suspicions are recorded for it.
+    `judged`: there is a language model, so that suspicions are recorded for it. `change_odds`: without it, changes are
+    found by their words only.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class ConflictChecker:
         policy: ConflictPolicy,
         telemetry: Telemetry,
         judged: bool,
+        change_odds: DirectionOdds | None = None,
     ) -> None:
         self._conflicts = conflicts
         self._neighbours = neighbours
@@ -75,6 +78,7 @@ class ConflictChecker:
         self._clock = clock
         self._policy = policy
         self._telemetry = telemetry
+        self._change_odds = change_odds
         self._least = policy.suspect_confidence if judged else policy.record_confidence
 
     def check(self, scope: Scope, fresh: Sequence[Fresh]) -> Checked:
@@ -153,7 +157,7 @@ class ConflictChecker:
         if _never_valid(older) or _never_valid(newer) or newer.source == "crystal":
             return None  # a digest was compared through its sources
         longest = self._policy.max_statement_chars
-        both = _statement(older), replace(_statement(newer), follows=follows)
+        both = self._statement(older), replace(self._statement(newer), follows=follows)
         verdict = compare(self._rules, *both, similarity, longest=longest, least=self._least)
         if verdict is None or verdict.confidence < self._least:
             return None
@@ -182,6 +186,10 @@ class ConflictChecker:
             older_revision=older.revision,
             newer_revision=newer.revision,
         )
+
+    def _statement(self, peer: Peer) -> Statement:
+        odds = None if self._change_odds is None or peer.long else self._change_odds(peer.vector[np.newaxis])
+        return Statement(peer.text, peer.speaker, peer.at, changed=None if odds is None else float(odds[0]))
 
     def _acts(self, older: Peer, newer: Peer, verdict: Verdict) -> bool:
         """Whether the rule alone may supersede: only where both are about the same person and thing, in one
@@ -248,10 +256,6 @@ def _following(peers: Sequence[Peer]) -> dict[str, str]:
 def _overruled(older: Peer, newer: Peer) -> bool:
     """Whether a model's own words would supersede a user's: only a person may decide that."""
     return newer.source == "assistant" and older.source != "assistant"
-
-
-def _statement(peer: Peer) -> Statement:
-    return Statement(peer.text, peer.speaker, peer.at)
 
 
 def _never_valid(peer: Peer) -> bool:

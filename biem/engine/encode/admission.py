@@ -42,16 +42,23 @@ class Admission:
         return None
 
     def by_statements(
-        self, decision: GateDecision, text: str, source: str, *, likeness: float | None, news: float
+        self,
+        decision: GateDecision,
+        text: str,
+        source: str,
+        *,
+        likeness: float | None,
+        news: float,
+        courteous: bool = False,
     ) -> GateDecision:
         """The gate's decision, unless the rule of statements overrules it.
 
         `likeness`: similarity to the nearest formed memory, None without one; `news`: weights of the text's fields
-        that this memory lacks.
+        that this memory lacks. `courteous`: its vector tells that it is a courtesy.
         """
         if self._by != "statements":
             return decision
-        if is_courtesy(text):
+        if is_courtesy(text) or (courteous and decision.conflict == 0):
             return replace(decision, formed=False, value=0.0)
         repeats = likeness is not None and likeness >= _REPEATS and news == 0 and decision.conflict == 0
         if source == "assistant" or repeats or not is_statement(text):

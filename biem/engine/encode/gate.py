@@ -32,11 +32,12 @@ from biem.domain.scope import Scope
 from biem.domain.speech.acts import is_standing_order
 from biem.engine.conflicts.passages import compare
 from biem.engine.encode.admission import Admission
-from biem.engine.encode.gate_text import GateTextReader, Told
+from biem.engine.encode.gate_text import CJK, GateTextReader, Told
 from biem.ports import Analyzer, Clock, Embedder, Vector
 from biem.ports.aim import AimRecords, Said
 from biem.ports.conflicts import ConflictNeighbours
 from biem.ports.contradiction import ContradictionRules
+from biem.ports.embedding import DirectionOdds
 from biem.ports.reasoner import Reasoner
 from biem.telemetry import Telemetry
 
@@ -49,6 +50,11 @@ _NEAREST = 10
 """Neighbours passed with each memory; if none of them is formed, no formed memory is nearer than the last."""
 _COMPARED = 3
 """Nearest formed neighbours that are compared with a text."""
+_NO_FIELDS = Fields()
+_SHORT, _SHORT_CJK = 60, 20
+"""Maximum characters of a courtesy that its vector tells."""
+_COURTEOUS = 0.0
+"""Log-odds of a courtesy from which a message without numbers and names is refused."""
 _MARKED = 4.0
 """Minimum importance of an explicit memory."""
 
@@ -85,8 +91,11 @@ class Gate:
         conflicts: ConflictPolicy,
         telemetry: Telemetry,
         reasoner: Reasoner | None = None,
+        courtesy_odds: DirectionOdds | None = None,
     ) -> None:
-        """`reasoner`: decides if the policy's admission is llm."""
+        """`reasoner`: decides if the policy's admission is llm. `courtesy_odds`: without it, courtesies are found by
+        their words only.
+        """
         self._records = records
         self._neighbours = neighbours
         self._conflicts = conflicts
@@ -97,6 +106,7 @@ class Gate:
         self._policy = policy
         self._telemetry = telemetry
         self._admission = Admission(policy, reasoner, clock)
+        self._courtesy_odds = courtesy_odds
 
     def admit(
         self, scope: Scope, batch: Sequence[tuple[Node, Vector]], near: Near, conflicts: Mapping[str, float]
@@ -123,7 +133,7 @@ class Gate:
         known = self._known(scope, vectors[0], "")
         conflict = self._conflict(Statement(text, speaker, self._clock.now()), known)
         by_gate = self._decision(vectors[0], list(vectors[1:]), self._surprise(told, known), conflict)
-        return self._by_statements(by_gate, text, "", told, known)
+        return self._by_statements(by_gate, text, "", vectors[0], told, known)
 
     def judge_again(self, scope: Scope, node: Node) -> GateDecision:
         """Decide again about a refused memory, with current memories and settings; writes nothing."""
@@ -138,7 +148,7 @@ class Gate:
         conflict = self._conflict(Statement(node.text, node.speaker, node.at), known)
         surprise = self._surprise(told, known)
         by_gate = self._decision(vector, context, surprise, conflict, missing=_YOUNG - len(context))
-        return self._by_statements(by_gate, node.text, node.source, told, known)
+        return self._by_statements(by_gate, node.text, node.source, vector, told, known)
 
     def weigh(
         self, scope: Scope, batch: Sequence[tuple[Node, Vector]], near: Near, conflicts: Mapping[str, float]
@@ -168,7 +178,7 @@ class Gate:
                     context = _context(said, node, self._policy.gate_context)
                     conflict = conflicts.get(node.id, 0.0)
                     by_gate = self._decision(vector, context, surprise, conflict, missing=_YOUNG - len(context))
-                    decision = self._by_statements(by_gate, node.text, node.source, told, around)
+                    decision = self._by_statements(by_gate, node.text, node.source, vector, told, around)
                 judged[node.id], passes = decision, decision.formed
             if passes:
                 formed.add(node.id)
@@ -187,10 +197,23 @@ class Gate:
             relevance = (1.0 - benefit) * relevance + benefit
         return gate(relevance, surprise, conflict, self._policy, self._clock.now())
 
-    def _by_statements(self, decision: GateDecision, text: str, source: str, told: Told, known: _Known) -> GateDecision:
+    def _by_statements(
+        self, decision: GateDecision, text: str, source: str, vector: Vector, told: Told, known: _Known
+    ) -> GateDecision:
         return self._admission.by_statements(
-            decision, text, source, likeness=known.likeness, news=self._news(told, known)
+            decision,
+            text,
+            source,
+            likeness=known.likeness,
+            news=self._news(told, known),
+            courteous=told.fields == _NO_FIELDS and self._is_courteous(text, vector),
         )
+
+    def _is_courteous(self, text: str, vector: Vector) -> bool:
+        """Whether a short message lies where courtesies do: "gotcha, cheers", 那我就放心了."""
+        if self._courtesy_odds is None or len(text) > (_SHORT_CJK if CJK.search(text) else _SHORT):
+            return False
+        return float(self._courtesy_odds(vector[np.newaxis])[0]) > _COURTEOUS
 
     def _news(self, told: Told, known: _Known) -> float:
         return unsaid(told.fields, known.fields, self._policy.field_weights)

@@ -14,7 +14,7 @@ from biem.ports import Analyzer
 
 _READ = 2_000
 """Characters of each of the three parts."""
-_CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 _CJK_TERM = 0.5
 """Weight of a CJK term: Chinese is indexed by characters and pairs, about two terms for one English word."""
 
@@ -44,7 +44,7 @@ class GateTextReader:
             if not is_asked(piece):
                 fresh = set(self._analyzer.lexemes(piece)) - seen
                 seen |= fresh
-                words += sum(_CJK_TERM if _CJK.search(term) else 1.0 for term in fresh)
+                words += sum(_CJK_TERM if CJK.search(term) else 1.0 for term in fresh)
         return Told(words, self.fields(text))
 
     def fields(self, text: str) -> Fields:

@@ -38,7 +38,7 @@ from biem.engine.recall.rank.anchors import Anchoring, Anchors
 from biem.engine.recall.rank.confidence import confidence
 from biem.engine.recall.rank.disputes import open_conflicts
 from biem.engine.recall.rank.pool import Found
-from biem.engine.recall.rank.ranker import Answer, ChangeOdds, ParsedQuery, Ranker
+from biem.engine.recall.rank.ranker import Answer, ParsedQuery, Ranker
 from biem.engine.recall.rank.score import Order, rank
 from biem.engine.recall.rerank import HYBRID, Choice, Chooser
 from biem.engine.recall.search import Searcher
@@ -47,6 +47,7 @@ from biem.errors import BiemError
 from biem.ports import Analyzer, Clock, Embedder, Filter, Records
 from biem.ports.conflicts import Conflicts
 from biem.ports.contradiction import ContradictionRules
+from biem.ports.embedding import DirectionOdds
 from biem.ports.readers import TurnReader, Turns
 from biem.telemetry import Telemetry
 
@@ -102,7 +103,7 @@ class Recaller:
         chooser: Chooser,
         telemetry: Telemetry,
         calling: Calling = nullcontext,
-        change_odds: ChangeOdds | None = None,
+        change_odds: DirectionOdds | None = None,
     ) -> None:
         self._records = records
         self.turns = turns

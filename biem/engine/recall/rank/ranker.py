@@ -9,7 +9,6 @@ from functools import partial
 from itertools import islice, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from biem.domain.conflict import Dispute
 from biem.domain.policies.ranking import RankPolicy
@@ -36,7 +35,8 @@ from biem.engine.recall.rank.reasons import reasons
 from biem.engine.recall.rank.revisions import revisions
 from biem.engine.recall.rank.score import Order, Ranked
 from biem.engine.recall.rank.term_matrix import Numbers
-from biem.ports import Analyzer, Vector, Vectors
+from biem.ports import Analyzer, Vector
+from biem.ports.embedding import DirectionOdds
 from biem.ports.readers import Turn, Turns
 
 _NAMED_CHARS = 1_000
@@ -81,10 +81,6 @@ class ParsedQuery:
         if len(self.parts) > 1:
             return [self.text, *self.parts]
         return [self.text, self.matter] if self.matter else [self.text]
-
-
-ChangeOdds = Callable[[Vectors], NDArray[np.float32]]
-"""Log-odds of passages, by their vectors, that they tell of a change."""
 
 
 def _unlike(_keys: Sequence[str]) -> Mapping[str, float]:
@@ -166,7 +162,7 @@ class Ranker:
         similarity: Similarity,
         policy: RecallPolicy,
         ranking: RankPolicy,
-        change_odds: ChangeOdds | None = None,
+        change_odds: DirectionOdds | None = None,
     ) -> None:
         self._analyzer = analyzer
         self._change_odds = change_odds

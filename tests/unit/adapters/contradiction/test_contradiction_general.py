@@ -1,4 +1,4 @@
-"""General rules of disagreement, in both languages: kinds of things, how often, how many, relations turned round."""
+"""General rules of disagreement, in both languages: kinds of things, how often, how many."""
 
 import pytest
 
@@ -39,13 +39,6 @@ def compare(older: str, newer: str, similarity: float = 0.7) -> Verdict | None:
         ("所有测试都通过了", "有些测试没通过"),
         ("公司有200名员工", "公司有500名员工"),
         ("The team has 12 engineers", "The team has 20 engineers"),
-        # turned round
-        ("Anna is taller than Ben", "Ben is taller than Anna"),
-        ("Anna is taller than Ben", "Anna is shorter than Ben"),
-        ("Anna is Ben's boss", "Ben is Anna's boss"),
-        ("Ben is my boss", "I am Ben's boss"),
-        ("小李比小王高", "小王比小李高"),
-        ("张三是李四的老师", "李四是张三的老师"),
         # news that end or change something
         ("I work at Acme", "I got a job at Globex"),
         ("I work at Acme", "I was laid off from Acme"),
@@ -139,18 +132,9 @@ def test_what_is_so_no_longer_supersedes_nearly_all_that_was_said(older: str, ne
     assert (verdict is not None and verdict.confidence >= POLICY.act_confidence) == acts
 
 
-def test_a_relation_turned_round_is_never_decided_by_a_rule() -> None:
-    # Given two who may each be the other's teacher / When compared / Then a person decides
-    verdict = compare("Anna is Ben's teacher", "Ben is Anna's teacher")
-    assert verdict is not None
-    assert verdict.rule == "turned round"
-    assert verdict.confidence < POLICY.act_confidence
-
-
 @pytest.mark.parametrize(
     ("older", "newer"),
     [
-        ("Anna is Ben's boss", "Ben is Anna's boss"),
         ("I have no pets", "I have a dog"),
         ("I am a vegetarian", "I eat meat every day"),
         ("我没有兄弟姐妹", "我有一个哥哥"),

@@ -24,7 +24,7 @@ def pairs(name: str) -> Iterator[tuple[str, bool]]:
     """Each line that is a pair, and whether the rules alone retire its first half."""
     for path in sorted(PAIRS.glob(name)):
         for line in path.read_text(encoding="utf-8").splitlines():
-            if not line or line.startswith("#"):
+            if not line or line.startswith(("#", "[")):
                 continue
             follows = " >> " in line
             older, newer = line.split(" >> " if follows else " => ")

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, cast
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +20,7 @@ from biem.engine.remember.writer import Writer
 from biem.errors import AlreadyDecided, InvalidInput
 from biem.ports import Records, Vectors
 from biem.ports.conflicts import Claimed, ConflictFinding, Conflicts, Peer
+from biem.ports.embedding import DirectionOdds
 from biem.ports.reasoner import Judgement, Reasoner
 from biem.telemetry import Telemetry
 from tests.support.fakes import START, HeldClock, WordEmbedder
@@ -99,7 +101,9 @@ class World:
         self.findings += findings
         return []
 
-    def check(self, *ids: str, rules: Rules | None = None, judged: bool = False) -> list[ConflictFinding]:
+    def check(
+        self, *ids: str, rules: Rules | None = None, judged: bool = False, change_odds: DirectionOdds | None = None
+    ) -> list[ConflictFinding]:
         """What the checker finds about these."""
         checker = ConflictChecker(
             conflicts=cast(Conflicts, self),
@@ -110,6 +114,7 @@ class World:
             policy=POLICY,
             telemetry=Telemetry(),
             judged=judged,
+            change_odds=change_odds,
         )
         checker.check(SCOPE, [Fresh(node(self.memories[key]), self.memories[key].vector) for key in ids])
         return self.findings
@@ -358,6 +363,19 @@ class TestChecking:
         assert not found.acts
         assert not found.judged_later
         assert found.claim == ("home Rome." if document_first else "")
+
+    def test_rules_are_told_what_the_vectors_say_of_changes(self, world: World) -> None:
+        # Given two memories and an embedder with a direction of changes / When the newer is checked
+        older, newer = world.add("home Rome"), world.add("home Oslo", 1)
+        first = world.memories[older].vector
+        rules = Rules()
+        world.check(newer, rules=rules, change_odds=lambda vectors: np.asarray(vectors @ first, dtype=np.float32))
+
+        # Then both statements have their log-odds; without a direction they have none
+        [(before, after, _)] = rules.asked
+        assert (before.changed, after.changed) == pytest.approx((1.0, float(world.memories[newer].vector @ first)))
+        world.check(newer, rules=(bare := Rules()))
+        assert [one.changed for pair in bare.asked for one in pair[:2]] == [None, None]
 
     def test_erased_memories_and_empty_batches_are_not_compared(self, world: World) -> None:
         # Given a memory that is erased while it is encoded

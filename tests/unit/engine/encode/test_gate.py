@@ -23,6 +23,7 @@ from biem.domain.scope import Scope
 from biem.engine.encode.gate import Gate, is_explicit
 from biem.ports import Vector, Vectors
 from biem.ports.aim import Anchored, Held, Said, Standing
+from biem.ports.embedding import DirectionOdds
 from biem.ports.reasoner import Reasoner
 from biem.telemetry import Telemetry
 from tests.support.concept_fakes import ScriptedReasoner
@@ -89,7 +90,9 @@ def records() -> Records:
     return Records()
 
 
-def gate(records: Records, *, reasoner: Reasoner | None = None, **policy: Any) -> Gate:
+def gate(
+    records: Records, *, reasoner: Reasoner | None = None, courtesy_odds: DirectionOdds | None = None, **policy: Any
+) -> Gate:
     """With the design's own gate unless `policy` says otherwise."""
     return Gate(
         records=records,  # type: ignore[arg-type]
@@ -102,6 +105,7 @@ def gate(records: Records, *, reasoner: Reasoner | None = None, **policy: Any) -
         conflicts=ConflictPolicy(),
         telemetry=Telemetry(),
         reasoner=reasoner,
+        courtesy_odds=courtesy_odds,
     )
 
 
@@ -404,3 +408,30 @@ def test_a_statement_that_repeats_what_is_known_is_left_to_the_gate(records: Rec
     # Then only the repetition is refused
     assert again == set()
     assert elsewhere == {"2"}
+
+
+def like_courtesies(vectors: Vectors) -> Vector:
+    """Log-odds that grow with the second component."""
+    return np.asarray(vectors[:, 1] - 0.5, dtype=np.float32)
+
+
+@pytest.mark.parametrize(
+    ("text", "degrees", "conflicts", "formed"),
+    [
+        ("Ta ever so kindly!", 90, 0.0, False),
+        ("那可就放心多啦", 90, 0.0, False),
+        ("Ta ever so kindly!", 0, 0.0, True),
+        ("Ta ever so kindly!", 90, 0.9, True),
+        ("Ta ever so kindly, 14 eggs!", 90, 0.0, True),
+        ("那可就放心多啦，3月5号见", 90, 0.0, True),
+        (NEWS, 90, 0.0, True),
+    ],
+)
+def test_a_short_message_that_lies_where_courtesies_do_is_refused(
+    records: Records, text: str, degrees: float, conflicts: float, formed: bool
+) -> None:
+    # Given a message / When its vector is that of a courtesy, it is short, has no number and contradicts nothing
+    # Then it is refused, else it is formed as a statement
+    judge = gate(records, courtesy_odds=like_courtesies, admission="statements")
+    admitted = judge.admit(SCOPE, [(node(1, text=text, source="user"), at(degrees))], {}, {"1": conflicts})
+    assert (admitted == {"1"}) is formed

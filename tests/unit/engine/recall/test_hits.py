@@ -103,7 +103,8 @@ class Talk:
         now = START + timedelta(days=1)
         answer = ranker.answer(asked, turns, Found(vector=ASKED), {}, now=now, top_k=5, order=rank)
         request = Request(Scope(), asked.text, 5, EVERYTHING, False, "", 0.0, NOTHING, 0)
-        return {hit.node.text: hit for hit in hydrate(self, contradiction.build(), request, answer, "search")[0]}
+        table: Any = self
+        return {hit.node.text: hit for hit in hydrate(table, contradiction.build(), request, answer, "search")[0]}
 
 
 def test_a_short_message_names_the_question_of_the_assistant_that_it_answers() -> None:

@@ -1,0 +1,79 @@
+"""Later states without words of change: recorded from what the vectors say, and never where a rule forbids it."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from biem.adapters.contradiction import build
+from biem.domain.conflict import Statement, Verdict
+from biem.domain.policies.conflicts import ConflictPolicy
+
+AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
+POLICY = ConflictPolicy()
+RULES = build()
+LATER = [
+    ("The kennel holds six puppies.", "Only two puppies are left in the kennel."),
+    ("I sing tenor.", "They moved me down to the baritones."),
+    ("狗窝里有六只小狗。", "狗窝里的小狗都被领走了。"),
+    ("我给剧团吹长号。", "剧团缺人，我去吹大号了。"),
+]
+INNOCENT = [
+    ("The kennel holds six puppies.", "Do only two puppies live in the kennel?"),
+    ("The kennel holds six puppies.", "My neighbour said only two puppies are left in the kennel."),
+    ("The kennel holds six puppies.", "If only two puppies were left in the kennel, I'd cry."),
+    ("I sing tenor.", "I wish they put me among the baritones."),
+    ("狗窝里有六只小狗。", "狗窝里只剩两只小狗了吗？"),
+    ("狗窝里有六只小狗。", "听邻居说狗窝里只剩两只小狗了。"),
+    ("狗窝里有六只小狗。", "要是狗窝里只剩两只小狗，我会哭的。"),
+    ("我给剧团吹长号。", "真想去吹大号啊。"),
+]
+
+
+def verdict(older: str, newer: str, alike: float = 0.9, changed: float | None = 5.0) -> Verdict | None:
+    """Of two messages of one speaker, some days apart."""
+    said = Statement(newer, "user", AT + timedelta(days=9), changed=changed)
+    first = Statement(older, "user", AT, changed=-3.0)
+    return RULES.compare(first, said, alike, least=POLICY.record_confidence)
+
+
+@pytest.mark.parametrize(("older", "newer"), LATER)
+def test_a_later_state_is_recorded_without_words_of_change(older: str, newer: str) -> None:
+    found = verdict(older, newer)
+    assert found is not None
+    assert (found.kind, found.rule) == ("update", "succession")
+    assert found.confidence >= POLICY.record_confidence
+
+
+@pytest.mark.parametrize(("older", "newer"), LATER)
+def test_what_neither_vector_nor_word_tells_of_a_change_is_not_recorded(older: str, newer: str) -> None:
+    for found in (verdict(older, newer, changed=None), verdict(older, newer, changed=-4.0), verdict(older, newer, 0.1)):
+        assert found is None or (found.rule != "succession" and found.confidence < POLICY.act_confidence)
+
+
+@pytest.mark.parametrize(("older", "newer"), INNOCENT)
+def test_what_is_no_fact_in_own_words_succeeds_nothing(older: str, newer: str) -> None:
+    found = verdict(older, newer, 0.95, 9.0)
+    assert found is None or found.rule != "succession"
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("The north gate opens at six.", "The south gate opens at nine now."),
+        ("北门六点开。", "南门九点才开了。"),
+        ("My mother paints ducks.", "My uncle paints geese these days."),
+        ("我妈画鸭子。", "我舅舅现在画大雁了。"),
+    ],
+)
+def test_another_one_of_a_kind_is_never_retired(older: str, newer: str) -> None:
+    found = verdict(older, newer, 1.0, 9.0)
+    assert found is None or not found.aligned or found.confidence < POLICY.act_confidence
+
+
+def test_two_speakers_succeed_each_other_in_nothing() -> None:
+    older, newer = LATER[0]
+    said = Statement(newer, "jana", AT + timedelta(days=9), changed=5.0)
+    first = Statement(older, "user", AT, changed=-3.0)
+    assert RULES.compare(first, said, 0.9, least=POLICY.record_confidence) is None
+    assert RULES.compare(first, replace(said, speaker="user"), 0.9, least=POLICY.record_confidence) is not None
