@@ -102,7 +102,7 @@ def test_within_one_period_beat_has_every_job_run(own_home: Path, tmp_path: Path
                 return set(re.findall(r"succeeded in \S+: \{'job': '(\w+)'", log.read_text(errors="replace")))
 
             # Then every job of the table ran, and the outbox was looked at
-            eventually(lambda: ran() == set(SleepPolicy().periods()), 300.0)
+            eventually(lambda: ran() == set(SleepPolicy().periods()), 450.0)
         assert "Traceback" not in log.read_text(errors="replace")
 
 
