@@ -20,8 +20,9 @@ def things_of(line: RatedLine) -> frozenset[str]:
 
 
 def is_of_another_way(one: Matter, other: Matter, asked: Matter) -> bool:
-    """Whether it is one of several that is not asked for: the second, the way back."""
-    return not asked.which & other.which <= one.which or "return" in one.which - other.which - asked.which
+    """Whether it is one of several that is not asked for: the second, the way back. "The door" may be the front one."""
+    left_out = bool(one.which) and not asked.which & other.which <= one.which
+    return left_out or "return" in one.which - other.which - asked.which
 
 
 def is_of_another_kind(newer: RatedLine, older: RatedLine, asked: Matter) -> bool:

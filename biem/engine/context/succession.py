@@ -59,10 +59,17 @@ class Succession:
             return False
         if not one.holds or supposes(node.text) or is_own_of_another(newer, older):
             return False
-        if newer.foreign > max(older.foreign, UNNAMED):  # "my dad was born on …" succeeds no birthday of mine
-            return False
+        if newer.foreign > max(older.foreign, UNNAMED) and not self._names(newer, older):
+            return (
+                False  # "my dad was born on …" succeeds no birthday of mine, "Ida left us, so Tom cooks" Ida the cook
+            )
         apart = relatives(one) and relatives(other) and not are_same(one, other)
         return not (apart or is_of_another_way(one, other, self._question.matter))
+
+    def _names(self, newer: RatedLine, older: RatedLine) -> bool:
+        """Whether it names the value of the older one: a thing of few lines that the question does not have."""
+        newer_things, older_things = (self._things[id(line)] - self._common for line in (newer, older))
+        return share(newer_things, older_things)
 
     def features(self, newer: RatedLine, older: RatedLine) -> dict[str, float]:
         """The features of two lines of which one was said later, named as the weights are."""
@@ -74,7 +81,6 @@ class Succession:
             if line.hit.node.at > older.hit.node.at and line.matter.holds and line.hit.node.source != "assistant"
         ]
         ahead = self._worth[id(newer)] - self._worth[id(older)]
-        rare = (self._things[id(line)] - self._common for line in (newer, older))
         return {
             "alike": alike,
             "nearest_before": alike - closest_before(newer, self._lines),
@@ -97,7 +103,7 @@ class Succession:
             "other_kind": is_of_another_kind(newer, older, asked),
             "gives": gives_as_much(one, other, asked),
             "apart": bool(asked.topics & other.topics and one.topics) and asked.topics.isdisjoint(one.topics),
-            "names": bool(share(*rare)),
+            "names": self._names(newer, older),
             "translated": self._han[id(newer)] != self._han[id(older)],
             "words": jaccard(newer.terms, older.terms),
         }

@@ -83,7 +83,7 @@ ADMITS = re.compile(
 """Laughter about one's own mistake is no joke."""
 LEAVES_OPEN = re.compile(
     r"\?|？|\b(?:assum(?:e|ing)|picture (?:me|us|him|her)|hypothetical(?:ly)?|in theory|theoretically|in another life|as though|as if|provided|in case"
-    r"|let us say|(?:^|[,;] )say (?:i|we|my)|otherwise|had (?:i|we|he|she|they|my \w+) (?:not )?\w+ed\b|were (?:i|we|he|she|they|my \w+) (?:to\b|\w+ing\b|in\b|at\b|an?\b)"
+    r"|let us say|(?:^|[,;] )say (?:i|we|my)|otherwise|(?<![a-z] )had (?:i|we|he|she|they|my \w+) (?:not )?\w+ed\b|were (?:i|we|he|she|they|my \w+) (?:to\b|\w+ing\b|in\b|at\b|an?\b)"
     r"|for the sake of argument|in a parallel|alternate|alternative universe|fictional|fantasy|daydream\w*|tempted|rather not|no way)\b"
     r"|(?:^|[,.;!:] ?)(?:please )?(?:do not|never|don['’]t) (?:ever )?(?!(?:know|live|work|have|need|like|drink|eat|play)\b)[a-z]|\bnot (?:that|because|like)\b"
     r"|千万(?:别|不要)|别再?把|不要把|(?:^|[,;。!])(?:别|不要)|不是说|(?:不是|并非|没有)不|要不是|不知道|不清楚|就算|即使|哪怕|设想|想象|倘若|假使|若[是我]|换作|除非|就好了|理论上|幻想|白日梦|不然|否则|真想"
@@ -155,7 +155,7 @@ OLD_ONE = re.compile(
 """Refers to a value that was already replaced."""
 OF_THE_PAST = re.compile(
     r"\bago\b|\bas a (?:child|kid|student|teenager|boy|girl|young)\b|\bback (?:in|then)\b|\bat (?:school|university|college|\w+teen|the time)\b(?=[, ]\s?i\b)"
-    r"|\bwhen i was\b|\bin my (?:\w+ )?(?:twenties|thirties|teens|youth|childhood|first year|days|student)\b|\bmy first\b|\bbefore (?:my|all|the|that|i|we)\b"
+    r"|\bwhen i was\b|\bin my (?:\w+ )?(?:twenties|thirties|teens|youth|childhood|first year|days|student)\b|\bmy first\b|\bbefore (?:my|all|the(?! \d)|that|i|we)\b"
     r"|\b(?:for|that) (?:one|a) (?:summer|winter|while)\b|\bonce (?:lived|worked|had|was|did|drove|ate)\b"
     r"|\blast (?:year|summer|winter|spring|autumn|fall)\b(?=[^.]*\b(?:lived|was|had|did|ate|drove|ran|used|spent|for)\b)"
     r"|毕业之?后|以前(?=我)|年前|从前|小时候|上学(?:的)?时|当兵|学生时代|年轻时|过去|曾|去年(?!.{0,4}起)|岁时|[住工作吃干练过]过(?!敏|生日|节)|第一[份家辆年]|之前(?:我|在|的)|前我",

@@ -104,6 +104,15 @@ def test_a_double_negation_ends_nothing(text: str) -> None:
     assert not RULES.matter(text).holds
 
 
+def test_a_deadline_and_an_order_carried_out_are_facts() -> None:
+    deadline = RULES.matter("The parcel won't be here before the 9th of March.")
+    assert deadline.holds
+    assert not deadline.past
+    assert RULES.matter("I had my tooth pulled, so no nuts.").holds
+    # Unlike a supposition that is turned round
+    assert not RULES.matter("Had my sister called, I'd have stayed.").holds
+
+
 @pytest.mark.parametrize("text", ["读书小组在看《红楼梦》。", "我现在读《如果在冬夜》。"])
 def test_the_words_of_a_title_say_nothing_of_the_statement(text: str) -> None:
     assert RULES.matter(text).holds
