@@ -82,6 +82,11 @@ class LaterStates:
             return {}
         if old.which != new.which or before.which != after.which or opposed(one, other):
             return {}
+        if _are_parallel(old, new) and not (after.changes or new.corrects):
+            return {}
+        common = before.topics & after.topics or (before.persons & after.persons) - _SELF
+        if not (common or any(known(piece, new, old) for piece in old.words)):
+            return {}
         return self._measured(one, other, old, new, before, after) | {
             "alike": similarity,
             "changed_before": older.changed or 0.0,
@@ -120,6 +125,15 @@ class LaterStates:
             "further_modifier": bool(modifier_now and not modifier),
         }
         return {name: float(value) for name, value in values.items()}
+
+
+def _are_parallel(old: Core, new: Core) -> bool:
+    """Whether they differ in numbers only, or in one word: two days of one bus, two models, or a value, which the rules
+    of values judge.
+    """
+    stems, fresh = (frozenset(piece.stem for piece in core.words) for core in (old, new))
+    replaced = len(stems - fresh), len(fresh - stems)
+    return replaced == (1, 1) or (replaced == (0, 0) and bool(old.numbers and new.numbers))
 
 
 def _modifiers(old: Core, new: Core) -> tuple[str, str]:

@@ -74,7 +74,7 @@ def test_core_first_then_what_was_found_then_recent_tasks_then_the_session(
     assert [str(warning) for warning in built.warnings] == ["2 of 100 short-term memories"]
     # And another session sees nothing of this one's messages but what the question finds
     second = project.sessions.open("second")
-    again = project.build_context("Who are you?", session=second.id)
+    again = project.build_context("Thank you!", session=second.id)
     assert again.messages == ()
     assert "Ask Ann" in again.system
     assert "Refactor" not in again.system

@@ -14,7 +14,6 @@ POLICY = ConflictPolicy()
 RULES = build()
 LATER = [
     ("The kennel holds six puppies.", "Only two puppies are left in the kennel."),
-    ("I sing tenor.", "They moved me down to the baritones."),
     ("狗窝里有六只小狗。", "狗窝里的小狗都被领走了。"),
     ("我给剧团吹长号。", "剧团缺人，我去吹大号了。"),
 ]
@@ -22,7 +21,7 @@ INNOCENT = [
     ("The kennel holds six puppies.", "Do only two puppies live in the kennel?"),
     ("The kennel holds six puppies.", "My neighbour said only two puppies are left in the kennel."),
     ("The kennel holds six puppies.", "If only two puppies were left in the kennel, I'd cry."),
-    ("I sing tenor.", "I wish they put me among the baritones."),
+    ("I sing tenor in the choir.", "I wish the choir put me among the baritones."),
     ("狗窝里有六只小狗。", "狗窝里只剩两只小狗了吗？"),
     ("狗窝里有六只小狗。", "听邻居说狗窝里只剩两只小狗了。"),
     ("狗窝里有六只小狗。", "要是狗窝里只剩两只小狗，我会哭的。"),
@@ -49,6 +48,21 @@ def test_a_later_state_is_recorded_without_words_of_change(older: str, newer: st
 def test_what_neither_vector_nor_word_tells_of_a_change_is_not_recorded(older: str, newer: str) -> None:
     for found in (verdict(older, newer, changed=None), verdict(older, newer, changed=-4.0), verdict(older, newer, 0.1)):
         assert found is None or (found.rule != "succession" and found.confidence < POLICY.act_confidence)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Tram 12 was 6 minutes late", "Tram 12 was 9 minutes late"),
+        ("12路电车晚了6分钟", "12路电车晚了9分钟"),
+        ("Model Alpha reads 10M tokens at once", "Model Beta reads 128K tokens at once"),
+        ("My tent has a hole", "The concert in Graz was cancelled"),
+        ("我的帐篷破了个洞", "去格拉茨的演唱会取消了"),
+    ],
+)
+def test_reports_of_one_kind_and_lines_about_nothing_in_common_succeed_nothing(older: str, newer: str) -> None:
+    found = verdict(older, newer, 0.95, 9.0)
+    assert found is None or found.rule != "succession"
 
 
 @pytest.mark.parametrize(("older", "newer"), INNOCENT)
