@@ -128,12 +128,11 @@ class LaterStates:
 
 
 def _are_parallel(old: Core, new: Core) -> bool:
-    """Whether they differ in numbers only, or in one word: two days of one bus, two models, or a value, which the rules
-    of values judge.
+    """Whether each has at most one word that the other lacks, besides numbers: two days of one bus, two models, a habit
+    told again, or a value, which the rules of values judge.
     """
     stems, fresh = (frozenset(piece.stem for piece in core.words) for core in (old, new))
-    replaced = len(stems - fresh), len(fresh - stems)
-    return replaced == (1, 1) or (replaced == (0, 0) and bool(old.numbers and new.numbers))
+    return max(len(stems - fresh), len(fresh - stems)) <= 1
 
 
 def _modifiers(old: Core, new: Core) -> tuple[str, str]:

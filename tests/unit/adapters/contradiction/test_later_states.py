@@ -14,7 +14,7 @@ POLICY = ConflictPolicy()
 RULES = build()
 LATER = [
     ("The kennel holds six puppies.", "Only two puppies are left in the kennel."),
-    ("狗窝里有六只小狗。", "狗窝里的小狗都被领走了。"),
+    ("狗窝里有六只小狗。", "小狗都被新主人领走了，狗窝里只剩一床毯子。"),
     ("我给剧团吹长号。", "剧团缺人，我去吹大号了。"),
 ]
 INNOCENT = [
@@ -58,6 +58,8 @@ def test_what_neither_vector_nor_word_tells_of_a_change_is_not_recorded(older: s
         ("Model Alpha reads 10M tokens at once", "Model Beta reads 128K tokens at once"),
         ("My tent has a hole", "The concert in Graz was cancelled"),
         ("我的帐篷破了个洞", "去格拉茨的演唱会取消了"),
+        ("I swept the yard of the mill after lunch", "This evening I swept the yard of the mill"),
+        ("我又扫了磨坊的院子", "今天晚上我扫了磨坊的院子"),
     ],
 )
 def test_reports_of_one_kind_and_lines_about_nothing_in_common_succeed_nothing(older: str, newer: str) -> None:
