@@ -33,6 +33,8 @@ _MOST_SHARED, _MOST_LEFT = 3, 4
 _NAMED = 4
 """Maximum words of the thing in a verdict."""
 _SELF = frozenset(("me", "you"))
+_UNNAMED = frozenset(("", "user", "assistant"))
+"""Speakers of a talk between one user and an assistant."""
 _HAN = re.compile("[\u4e00-\u9fff]")
 _JOINS = frozenset("我你他她它们的了是在有把从和跟与个到成为就都也又去来给对叫姓这那今明昨不没很最")
 """Chinese characters that belong to no word beside them."""
@@ -58,6 +60,8 @@ class LaterStates:
     def judge(self, older: Statement, newer: Statement, similarity: float | None) -> Verdict | None:
         """The verdict that the newer is the later state, or None. Needs the similarity and `Statement.changed`."""
         if similarity is None or not self.may_judge(newer, similarity):
+            return None
+        if not {older.speaker, newer.speaker} <= _UNNAMED:  # fitted to one user's talks; in dialogues it errs
             return None
         found = self.features(older, newer, similarity)
         if not found:

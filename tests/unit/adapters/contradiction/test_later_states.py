@@ -67,6 +67,13 @@ def test_reports_of_one_kind_and_lines_about_nothing_in_common_succeed_nothing(o
     assert found is None or found.rule != "succession"
 
 
+@pytest.mark.parametrize(("older", "newer"), LATER)
+def test_in_a_dialogue_of_people_the_rules_decide_alone(older: str, newer: str) -> None:
+    said = Statement(newer, "Ida", AT + timedelta(days=9), changed=5.0)
+    found = RULES.compare(Statement(older, "Ida", AT, changed=-3.0), said, 0.9, least=POLICY.record_confidence)
+    assert found is None or found.rule != "succession"
+
+
 @pytest.mark.parametrize(("older", "newer"), INNOCENT)
 def test_what_is_no_fact_in_own_words_succeeds_nothing(older: str, newer: str) -> None:
     found = verdict(older, newer, 0.95, 9.0)
