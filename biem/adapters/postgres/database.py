@@ -79,6 +79,8 @@ _LIMIT = "SELECT set_config(name, %s, false) FROM pg_settings WHERE name = ANY (
 """Sets what a server has: `transaction_timeout` came with PostgreSQL 17."""
 _SLACK_S = 5.0
 """By how much longer a server waits for a process than the process for the server."""
+_LOOKS_EVERY_S, _STANDSTILL_S = 0.5, 2.0
+"""Interval at which the watchdog looks, and the one from which the process stood still in between."""
 
 
 class _Watchdog:
@@ -88,23 +90,39 @@ class _Watchdog:
         self._limit_s = limit_s
         self._calls: dict[int, tuple[float, Connection]] = {}
         self._stop = threading.Event()
-        threading.Thread(target=self._watch, name="biem-postgres-watchdog", daemon=True).start()
+        self._looked = (time.monotonic(), 0.0)
+        """When it last looked, and for how long the process had stood still until then."""
+        self._thread = threading.Thread(target=self._watch, name="biem-postgres-watchdog", daemon=True)
+        self._thread.start()
 
     @contextmanager
     def over(self, connection: Connection) -> Iterator[None]:
         """Watch one call."""
-        self._calls[id(connection)] = (time.monotonic() + self._limit_s, connection)
+        self._calls[id(connection)] = (self.running_s() + self._limit_s, connection)
         try:
             yield
         finally:
             del self._calls[id(connection)]
 
+    def running_s(self) -> float:
+        """Seconds of a clock that rests while this process stands still: stopped, swapped out, in a debugger.
+
+        No server is late, nor has a call been repeated for long, because of such a time.
+        """
+        looked, still = self._looked
+        now = time.monotonic()
+        if not self._thread.is_alive():  # closed, or a fork: nothing looks
+            return now - still
+        return now - still - max(0.0, now - looked - _STANDSTILL_S)
+
     def stop(self) -> None:
         self._stop.set()
 
     def _watch(self) -> None:
-        while not self._stop.wait(0.5):
-            now = time.monotonic()
+        while not self._stop.wait(_LOOKS_EVERY_S):
+            now = self.running_s()
+            real = time.monotonic()
+            self._looked = (real, real - now)
             for deadline, connection in list(self._calls.values()):
                 if now > deadline:
                     with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as line:
@@ -253,7 +271,7 @@ class Database:
 
     def retrying(self, attempt: Callable[[], T]) -> T:
         """Repeat after a lost connection: every statement here may safely run twice."""
-        deadline = time.monotonic() + self._retry_s
+        deadline = self._watchdog.running_s() + self._retry_s
         delay = 0.02
         self._before()
         while True:
@@ -262,7 +280,7 @@ class Database:
             except StoreFull:
                 raise
             except StoreUnavailable:
-                if time.monotonic() + delay > deadline or self._closing.wait(delay):
+                if self._watchdog.running_s() + delay > deadline or self._closing.wait(delay):
                     raise
                 delay = min(0.5, delay * 2)
 
