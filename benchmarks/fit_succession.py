@@ -1,7 +1,6 @@
 """Fit how a block finds the later line that tells how things are now: `python -m benchmarks.fit_succession`.
 
-Plays lives of `dev` through the plugin, those written by hand (`benchmarks/lives/scripted.txt`) and made ones, in all
-languages, and fits two logistic regressions:
+Asks the questions of the lives of `benchmarks.fit_lines`, ranked in memory, and fits two logistic regressions:
 
     change      direction of the embedder's space: does a message give a matter a new value? From the vectors of all
                 messages of a user in the lives by hand; written to `biem/adapters/embedders/change.json`
@@ -14,41 +13,35 @@ seen this life. `--check` writes nothing.
 
 import argparse
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-import biem
 from benchmarks import _report
-from benchmarks._clock import HeldClock
 from benchmarks._embedders import PassageCache, choose_embedder
-from benchmarks.agent import held_settings
+from benchmarks._offline import InMemory
 from benchmarks.fit_conflicts import fit
-from benchmarks.lives.agent import Agent
+from benchmarks.fit_lines import lives_of_dev, recalled
 from benchmarks.lives.facts import Life, Question
-from benchmarks.lives.schedule import START, life
 from benchmarks.lives.scripted import scripted
 from biem.adapters import contradiction
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.embedders import change
-from biem.bootstrap import servers
 from biem.config import load_settings
 from biem.domain.node import Hit
-from biem.engine.context.picking import LOOKED_AT, answering
+from biem.engine.context.lines import LineReader
+from biem.engine.context.picking import answering
+from biem.engine.context.relevance import rate
 from biem.engine.context.succession import Succession
-from biem.engine.context.worth import LineWorth
 from biem.ports import Embedder
 
 Matrix = NDArray[np.float64]
 
 _LANGUAGES = ("en", "zh", "mixed")
-_SEED, _MADE = 21, (("en", 2), ("zh", 1), ("mixed", 1))
-"""Made lives have many facts of one kind: lines that are much like an earlier one and succeed it in nothing."""
 _PENALTY_CHANGE, _PENALTY = 30.0, 3.0
 _SCALE = 20.0
 """A component of a unit vector of 384 dimensions is about a twentieth."""
@@ -73,18 +66,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--cache", type=Path, metavar="DIR", help="keep the vectors of passages there for the next run")
     parser.add_argument("--check", action="store_true", help="print, and write nothing")
     options = parser.parse_args(arguments)
-    by_hand = [one for lang in _LANGUAGES for one in scripted(lang, "dev")]
-    made = [life(number, _SEED, lang, "dev") for lang, count in _MADE for number in range(count)]
-    lives = [*by_hand, *made]
+    lives, by_hand = lives_of_dev(), [one for lang in _LANGUAGES for one in scripted(lang, "dev")]
     with closing(PassageCache(choose_embedder("e5", load_settings()), options.cache, queries=True)) as embedder:
         changed, direction, bias = changes(by_hand, embedder)
-        worth = LineWorth(contradiction.build(), RuleAnalyzer())
+        memory, reader = InMemory(embedder, load_settings()), LineReader(contradiction.build(), RuleAnalyzer())
         with _report.progress() as bar:
             task = bar.add_task("lives", total=len(lives))
             pairs: list[Pair] = []
             for one in lives:
-                for question, hits in _asked(one, embedder):
-                    pairs += pairs_of(one, question, [_with(hit, changed) for hit in hits], worth)
+                for question in one.questions:
+                    if question.groups and (question.category, question.when) == ("now", "after"):
+                        hits = recalled(one, question, memory, frozenset())
+                        pairs += pairs_of(one, question, [_with(hit, changed) for hit in hits], reader)
                 bar.advance(task)
         if not options.check:
             change.PACKAGED.write_text(change.to_json(embedder.info.id, direction, bias), "utf-8")
@@ -114,30 +107,17 @@ def changes(lives: Sequence[Life], embedder: Embedder) -> tuple[dict[str, float]
     return {turn.id: float(one) for (_, turn), one in zip(turns, odds, strict=True)}, slopes * _SCALE, bias
 
 
-def _asked(lived: Life, embedder: Embedder) -> Iterator[tuple[Question, list[Hit]]]:
-    """The hits of each question about the present, after the whole life."""
-    with ExitStack() as stack:
-        home = stack.enter_context(tempfile.TemporaryDirectory(prefix="biem-bench-", ignore_cleanup_errors=True))
-        settings = held_settings(Path(home))
-        stack.enter_context(servers(settings))
-        clock = HeldClock(START)
-        memory = stack.enter_context(biem.connect(settings, embedder=embedder, clock=clock))
-        agent = Agent(memory.scope(user=lived.id), clock, lived)
-        for shown in agent.shown():
-            if shown.question.groups and shown.question.category == "now":
-                yield shown.question, agent.memory.recall(shown.question.text, top_k=LOOKED_AT)
-
-
 def _with(hit: Hit, changed: dict[str, float]) -> Hit:
     """The hit with the cross-validated log-odds, if its life is one of those that the direction was fitted to."""
     odds = changed.get(hit.node.ref or "", float(hit.why.get("changed", _UNTOLD)))
     return replace(hit, why={**hit.why, "changed": odds})
 
 
-def pairs_of(lived: Life, question: Question, hits: Sequence[Hit], worth: LineWorth) -> Iterator[Pair]:
+def pairs_of(lived: Life, question: Question, hits: Sequence[Hit], reader: LineReader) -> Iterator[Pair]:
     """Each line with a value of what is asked, and each later line of a person but those with the same standing."""
-    asked = worth.question(question.text, hits)
-    lines = answering(worth.lines(hits, asked) or [], asked)
+    asked = reader.question(question.text, hits)
+    lines = answering(reader.lines(hits, asked) or [], asked)
+    rate(lines, asked)
     if not asked.now:
         return
     succession = Succession(lines, asked)

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from biem.domain.conflict import Matter
+from biem.domain.text import share
+from biem.engine.context.lines import RatedLine, is_han
 from biem.engine.context.persons import PETS
-from biem.engine.context.worth import RatedLine, is_han
 
 _A_LITTLE = 0.01
 
@@ -67,15 +68,32 @@ def are_same(one: Matter, other: Matter) -> bool:
     return not (left and right) and not bare.persons.isdisjoint(name.rpartition(".")[2] for name in named)
 
 
+def goes_on_about(newer: RatedLine, older: RatedLine) -> bool:
+    """Whether it is about the people of the earlier line, by their relation or by the names that the earlier gives."""
+    one, other = newer.matter, older.matter
+    text, known = newer.hit.node.text.lower(), older.hit.node.text.lower()
+    named = sorted((name for name in one.persons - {"me"} if "." not in name), key=text.find)
+    if are_same(one, other):
+        return all(name in known for name in named) or newer.foreign <= older.foreign
+    if relatives(one):
+        return False
+    names = {name.rpartition(".")[2] for name in other.persons if name != "me"}
+    names = {name for name in names if name in text and name in known}
+    if named:
+        first = text.find(named[0])
+        return named[0] in known or any(text.find(name) < first for name in names)
+    return bool(names) or ("me" not in one.persons and share(values(newer), values(older)))
+
+
 def likeness(line: RatedLine, other: RatedLine) -> float:
     """How alike two lines are, 0 to 1; 0 if little, or if they have no vectors."""
     return line.hit.alike.get(other.hit.node.id, 0.0)
 
 
-def closest_before(newer: RatedLine, lines: Sequence[RatedLine], kinds: frozenset[str] = frozenset()) -> float:
-    """The likeness of a line to the most alike of the earlier statements that name these kinds of things."""
-    earlier = (line for line in lines if line.hit.node.at < newer.hit.node.at and line.matter.holds)
-    return max((likeness(newer, line) for line in earlier if kinds <= line.matter.kinds), default=0.0)
+def closest_before(newer: RatedLine, lines: Sequence[RatedLine]) -> float:
+    """The likeness of a line to the most alike of the earlier statements."""
+    earlier = (line for line in lines if line.hit.node.at < newer.hit.node.at)
+    return max((likeness(newer, line) for line in earlier), default=0.0)
 
 
 def lift(newer: RatedLine, older: RatedLine) -> None:

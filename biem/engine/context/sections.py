@@ -22,10 +22,10 @@ from biem.domain.scope import Scope
 from biem.domain.text import estimate_tokens
 from biem.domain.trust import UNTRUSTED
 from biem.engine.context.block import BlockReader, Context, Omission, listed, render
+from biem.engine.context.lines import only_asks
 from biem.engine.context.notes_section import near_best, noted
 from biem.engine.context.picking import Picker
 from biem.engine.context.unverified_section import unverified
-from biem.engine.context.worth import only_asks
 from biem.engine.query.request import admits
 from biem.errors import BiemError, InvalidInput
 from biem.ports import EVERYTHING, Analyzer, Filter, HotStore, Records

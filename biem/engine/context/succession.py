@@ -12,15 +12,17 @@ nothing is lifted here.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import datetime
 
 from biem.domain.policies.succession import SuccessionWeights
 from biem.domain.text import jaccard, share
-from biem.engine.context.continuations import goes_on_about
-from biem.engine.context.persons import UNNAMED
+from biem.engine.context.lines import LineQuestion, RatedLine, is_han, supposes
+from biem.engine.context.persons import FOREIGN
 from biem.engine.context.same_subject import (
     are_same,
     closest_before,
     gives_as_much,
+    goes_on_about,
     is_of_another_kind,
     is_of_another_way,
     is_own_of_another,
@@ -29,9 +31,8 @@ from biem.engine.context.same_subject import (
     relatives,
     things_of,
 )
-from biem.engine.context.worth import LineQuestion, RatedLine, is_han, supposes
 
-_LEAST = -1.0
+_LEAST = -1.5
 """Log-odds from which a later line goes first. A former value in the first line misleads, a line too many does not."""
 _RARE = 3
 """Maximum number of lines with a word that identifies a value."""
@@ -53,18 +54,11 @@ class Succession:
         self._han = {id(line): is_han(line.hit.node.text) for line in lines}
 
     def may_succeed(self, newer: RatedLine, older: RatedLine) -> bool:
-        """Whether a person said it later as a fact, of no other person and no other one of several."""
-        node, one, other = newer.hit.node, newer.matter, older.matter
+        """Whether a person said it later, and no other one of several speakers of himself or herself."""
+        node = newer.hit.node
         if node.at <= older.hit.node.at or "assistant" in (node.source, node.speaker):
             return False
-        if not one.holds or supposes(node.text) or is_own_of_another(newer, older):
-            return False
-        if newer.foreign > max(older.foreign, UNNAMED) and not self._names(newer, older):
-            return (
-                False  # "my dad was born on …" succeeds no birthday of mine, "Ida left us, so Tom cooks" Ida the cook
-            )
-        apart = relatives(one) and relatives(other) and not are_same(one, other)
-        return not (apart or is_of_another_way(one, other, self._question.matter))
+        return not is_own_of_another(newer, older)
 
     def _names(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it names the value of the older one: a thing of few lines that the question does not have."""
@@ -78,7 +72,7 @@ class Succession:
         later = [
             likeness(line, older)
             for line in self._lines
-            if line.hit.node.at > older.hit.node.at and line.matter.holds and line.hit.node.source != "assistant"
+            if line.hit.node.at > older.hit.node.at and line.hit.node.source != "assistant"
         ]
         ahead = self._worth[id(newer)] - self._worth[id(older)]
         return {
@@ -97,9 +91,13 @@ class Succession:
             "says_change_of_it": one.changes and not one.attributes.isdisjoint(other.attributes),
             "alike_asked": alike * older.like,
             "past": one.past,
+            "holds": one.holds,
+            "supposes": supposes(newer.hit.node.text),
             "same_people": are_same(one, other),
+            "other_people": bool(relatives(one) and relatives(other)) and not are_same(one, other),
+            "other_way": is_of_another_way(one, other, asked),
             "goes_on": goes_on_about(newer, older),
-            "more_foreign": newer.foreign > older.foreign,
+            "other_person": newer.foreign > older.foreign and newer.foreign >= FOREIGN,
             "other_kind": is_of_another_kind(newer, older, asked),
             "gives": gives_as_much(one, other, asked),
             "apart": bool(asked.topics & other.topics and one.topics) and asked.topics.isdisjoint(one.topics),
@@ -110,34 +108,45 @@ class Succession:
 
 
 def lift_successors(
-    lines: Sequence[RatedLine], succession: Succession, weights: SuccessionWeights, drop: float
+    lines: Sequence[RatedLine], succession: Succession, weights: SuccessionWeights, least: float
 ) -> None:
     """Lift the most probable successor of each line that may be shown just above it.
 
-    `drop`: how far below the best a line may be shown.
+    `least`: the worth from which a line may be shown.
     """
-    if not any("changed" in line.hit.why for line in lines) or any(_is_named(line) for line in lines):
-        return
+    for older in sorted(lines, key=_said):
+        newer = _successor(older, lines, succession, weights) if older.worth >= least else None
+        if newer is not None:
+            lift(newer, older)
+
+
+def lift_predecessors(
+    lines: Sequence[RatedLine], succession: Succession, weights: SuccessionWeights, least: float
+) -> None:
+    """Lift each line just above its most probable successor, the latest first: what was before is asked for."""
+    for older in sorted(lines, key=_said, reverse=True):
+        newer = _successor(older, lines, succession, weights) if older.worth >= least else None
+        if newer is not None:
+            lift(older, newer)
+
+
+def _successor(
+    older: RatedLine, lines: Sequence[RatedLine], succession: Succession, weights: SuccessionWeights
+) -> RatedLine | None:
     parts = asdict(weights)
     bias = parts.pop("bias")
-    for older in sorted(lines, key=lambda line: line.hit.node.at):
-        if older.worth < max(line.worth for line in lines) - drop:
-            continue
-        found = []
-        for newer in lines:
-            if not succession.may_succeed(newer, older):
-                continue
+    best, found = _LEAST, None
+    for newer in lines:
+        if succession.may_succeed(newer, older):
             measured = succession.features(newer, older)
             odds = bias + sum(weight * measured[name] for name, weight in parts.items())
-            if odds > _LEAST:
-                found.append((odds, newer))
-        if found:
-            lift(max(found, key=lambda pair: pair[0])[1], older)
+            if odds > best:
+                best, found = odds, newer
+    return found
 
 
-def _is_named(line: RatedLine) -> bool:
-    """Whether it is of one of several people: the weights are those of one user's talks with an assistant."""
-    return line.hit.node.speaker not in ("", "assistant")
+def _said(line: RatedLine) -> datetime:
+    return line.hit.node.at
 
 
 def _changed(line: RatedLine) -> float:
