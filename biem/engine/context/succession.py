@@ -17,7 +17,7 @@ from datetime import datetime
 from biem.domain.policies.succession import SuccessionWeights
 from biem.domain.text import jaccard, share
 from biem.engine.context.lines import LineQuestion, RatedLine, is_han, supposes
-from biem.engine.context.persons import FOREIGN
+from biem.engine.context.persons import UNNAMED
 from biem.engine.context.same_subject import (
     are_same,
     closest_before,
@@ -54,11 +54,16 @@ class Succession:
         self._han = {id(line): is_han(line.hit.node.text) for line in lines}
 
     def may_succeed(self, newer: RatedLine, older: RatedLine) -> bool:
-        """Whether a person said it later, and no other one of several speakers of himself or herself."""
-        node = newer.hit.node
+        """Whether a person said it later, of no other person and no other one of several."""
+        node, one, other = newer.hit.node, newer.matter, older.matter
         if node.at <= older.hit.node.at or "assistant" in (node.source, node.speaker):
             return False
-        return not is_own_of_another(newer, older)
+        if supposes(node.text) or is_own_of_another(newer, older):
+            return False
+        if newer.foreign > max(older.foreign, UNNAMED) and not self._names(newer, older):
+            return False  # "my dad was born on …" succeeds no birthday of mine
+        apart = relatives(one) and relatives(other) and not are_same(one, other)
+        return not (apart or is_of_another_way(one, other, self._question.matter))
 
     def _names(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it names the value of the older one: a thing of few lines that the question does not have."""
@@ -92,12 +97,9 @@ class Succession:
             "alike_asked": alike * older.like,
             "past": one.past,
             "holds": one.holds,
-            "supposes": supposes(newer.hit.node.text),
             "same_people": are_same(one, other),
-            "other_people": bool(relatives(one) and relatives(other)) and not are_same(one, other),
-            "other_way": is_of_another_way(one, other, asked),
             "goes_on": goes_on_about(newer, older),
-            "other_person": newer.foreign > older.foreign and newer.foreign >= FOREIGN,
+            "more_foreign": newer.foreign > older.foreign,
             "other_kind": is_of_another_kind(newer, older, asked),
             "gives": gives_as_much(one, other, asked),
             "apart": bool(asked.topics & other.topics and one.topics) and asked.topics.isdisjoint(one.topics),
