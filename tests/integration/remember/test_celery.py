@@ -26,7 +26,7 @@ from tests.support.fakes import eventually
 from tests.support.servers import COMPOSE, Testbed
 
 PERIODS = {
-    f"BIEM_SLEEP__{name.upper()}": "1"
+    f"BIEM_SLEEP__{name.upper()}": "30"
     for name in SleepPolicy.__slots__
     if name.endswith("_s") and name not in ("tick_s", "task_limit_s", "outbox_s")
 }
@@ -95,7 +95,8 @@ def test_within_one_period_beat_has_every_job_run(own_home: Path, tmp_path: Path
         memory.remember("Ana plays the violin", conversation="c", speaker="Ana", wait=True)
         log, beat_log = tmp_path / "worker.log", tmp_path / "beat.log"
 
-        # When worker and beat run with a period of a second
+        # When worker and beat run with a period of half a minute: beat sends all jobs at once, and one that has waited
+        # for so long is dropped
         with worker(own_home, log, **PERIODS), celery(own_home, beat_log, "beat", **PERIODS):
 
             def ran() -> set[str]:
