@@ -159,7 +159,7 @@ def test_a_process_that_stands_still_keeps_nobody_from_answers_and_erasures(cli:
 
     # Given a process that stands still in the middle of a scan
     syncing = cli.start("notes", "sync", *scope)
-    eventually(lambda: known() > 5, 60)
+    eventually(lambda: known() > 5)
     syncing.send_signal(signal.SIGSTOP)
     try:
         # When a note is erased and a question asked / Then both are done
