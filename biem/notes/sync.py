@@ -18,7 +18,7 @@ from biem.domain.notes.library import Library, ScanReport
 from biem.domain.policies.notes import LibraryPolicy
 from biem.errors import BiemError, NotFound, StoreUnavailable
 from biem.notes.draft import drafted
-from biem.notes.scan import FileChanges, KnownFile, compare, is_suspicious, moves
+from biem.notes.scan import FileChanges, compare, is_suspicious, moves
 from biem.ports import Analyzer, Clock
 from biem.ports.files import FileContent, Files
 from biem.ports.jobs import Exclusive
@@ -139,8 +139,7 @@ class Scanner:
             return replace(run.report, reason=str(error))
         run.known, run.report = self._records.files(library), replace(run.report, files=len(walk.files))
         full = full or self._is_due_in_full(library, started)
-        known = {path: KnownFile(note.stat, note.sha256) for path, note in run.known.items()}
-        changes = compare(walk, known, scanned_ns=_nanoseconds(library.scanned_at), full=full)
+        changes = compare(walk, run.known, scanned_ns=_nanoseconds(library.scanned_at), full=full)
         run.add(unchanged=len(changes.unchanged))
         moved = self._moved(run, changes)
         try:
@@ -148,7 +147,7 @@ class Scanner:
                 self._skip(run, FileStat(skipped.path, 0, 0, 0), skipped.reason)
             self._read_all(run, changes, moved, on_progress)
             vanished = [file.stat.path for file in changes.vanished if file.stat.path not in moved.values()]
-            self._delete(run, vanished, len(known), accept=accept)
+            self._delete(run, vanished, len(run.known), accept=accept)
             if run.report.altered:
                 self._stored()
         except NotFound as error:  # the library was removed meanwhile

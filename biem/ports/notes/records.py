@@ -20,11 +20,10 @@ from biem.ports.embedding import Vector
 class KnownNote(NamedTuple):
     """A file as the last scan left it."""
 
-    id: str
     stat: FileStat
-    sha256: bytes
+    sha256: bytes = b""
     """Of its bytes; empty where they were never read."""
-    skipped: bool
+    skipped: bool = False
 
 
 @dataclass(frozen=True, slots=True)

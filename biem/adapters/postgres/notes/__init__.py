@@ -98,10 +98,8 @@ class PostgresNotes(PostgresNoteIndexing, PostgresNoteReading):
     def files(self, library: Library) -> dict[str, KnownNote]:
         rows = self._database.fetch(library.scope.ns, "note_files", library_key(library), binary=True)
         return {
-            row.path: KnownNote(
-                row.id, FileStat(row.path, row.bytes, row.mtime_ns, int(row.inode)), bytes(row.sha256), row.skipped
-            )
-            for row in rows
+            path: KnownNote(FileStat(path, size, mtime_ns, int(inode)), bytes(sha256), skipped)
+            for path, size, mtime_ns, inode, sha256, skipped in rows
         }
 
     def stored_chunks(self, library: Library, path: str) -> StoredChunks | None:

@@ -40,7 +40,7 @@ FROM (
 WHERE t.id = counted.id AND t.uses <> counted.uses
 
 -- note_files: what is known of the files of a library
-SELECT id::text, path, bytes, mtime_ns, inode::text, sha256, state = 'skipped' AS skipped
+SELECT path, bytes, mtime_ns, inode::text, sha256, state = 'skipped' AS skipped
 FROM notes WHERE ns = %(ns)s AND library_id = %(library)s
 
 -- note_library_lock: a library that no other transaction removes or changes meanwhile
