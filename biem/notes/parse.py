@@ -37,7 +37,7 @@ _TABLE = (
 _BLANK = r"^[ \t\v\f]*+\n(?:[ \t\v\f]*+\n){0,1000}+"
 _RULE = r"^ {0,3}(?:(?:-[ \t]*+){3}[- \t]*+|(?:_[ \t]*+){3}[_ \t]*+|(?:\*[ \t]*+){3}[* \t]*+)$"
 """Both match what mistune's own do, in less time: a match holds the interpreter."""
-_LINES, _BLANKS = r"(?:[^\s\d!-/:-@\[-`{-~][^\n|]*+\n)++", r"(?:[ \t]*+\n)++"
+_LINES, _BLANKS = r"(?:[^\s\d!-/:-@\[-`{-~][^\n|]*+\n)++", r"(?:(?:[ \t]*+\n)++|[ \t]++\Z)"
 _PROSE = re.compile(rf"^({_LINES}){_BLANKS}", re.MULTILINE)
 """Lines that begin with no mark, none of which can be a row of a table, and the blank lines below: a paragraph."""
 _RUN = re.compile(rf"^(?:{_LINES}{_BLANKS}){{1,64}}+", re.MULTILINE)
@@ -214,10 +214,9 @@ def paragraphs(text: str, block: Block) -> Iterator[Block]:
         return
     place = block.start
     while found := _PROSE.match(text, place, block.stop):
-        yield Block("text", place, found.end(), 0, (found[1].strip(),))
+        is_last = _PROSE.match(text, found.end(), block.stop) is None  # a link's definition may follow
+        yield Block("text", place, block.stop if is_last else found.end(), 0, (found[1].strip(),))
         place = found.end()
-    if place < block.stop:  # blank at the end of the text, where no line break follows
-        yield Block("text", place, block.stop, 0, (text[place : block.stop].strip(),))
 
 
 def _block(token: Mapping[str, Any], offset: int, end: int) -> Block:

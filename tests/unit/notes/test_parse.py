@@ -6,7 +6,7 @@ from unittest import mock
 
 import mistune
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from biem.notes import parse
@@ -180,6 +180,8 @@ def test_blocks_are_in_order_and_begin_lines_for_any_text(text: str) -> None:
     assert not found or found[-1].stop == len(text) or found[-1].level
 
 
+@example("# a\na\n\n[m]: n")
+@example("a\n\nb\n  ")
 @given(st.lists(st.one_of(PIECES, st.sampled_from(["a", "长夜之光", "b = c", "", ""])), max_size=20).map("\n".join))
 def test_paragraphs_and_headings_that_are_found_without_mistune_are_the_same(text: str) -> None:
     found = [each for block in blocks(text) for each in paragraphs(text, block)]
