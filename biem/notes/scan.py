@@ -41,10 +41,9 @@ def compare(walk: Walk, known: Mapping[str, KnownNote], *, scanned_ns: int | Non
     not vanished.
     """
     unchanged, new, changed = [], [], []
-    present = set()
+    gone = dict(known)
     for file in walk.files:
-        present.add(file.path)
-        before = known.get(file.path)
+        before = gone.pop(file.path, None)
         if before is None:
             new.append(file)
         elif full or before.stat != file or is_racy(file, scanned_ns):
@@ -52,7 +51,7 @@ def compare(walk: Walk, known: Mapping[str, KnownNote], *, scanned_ns: int | Non
         else:
             unchanged.append(file)
     skipped = {one.path for one in walk.skipped}
-    vanished = tuple(file for path, file in known.items() if path not in present and not covers(skipped, path))
+    vanished = tuple(file for path, file in gone.items() if not covers(skipped, path))
     return FileChanges(tuple(unchanged), tuple(new), tuple(changed), vanished)
 
 

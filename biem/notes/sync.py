@@ -9,6 +9,7 @@ import hashlib
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
@@ -23,7 +24,7 @@ from biem.ports import Analyzer, Clock
 from biem.ports.files import FileContent, Files
 from biem.ports.jobs import Exclusive
 from biem.ports.notes.index import NoteIndex
-from biem.ports.notes.records import ExclusionsChanged, KeptChunkMissing, KnownNote, NoteChange, NoteRecords
+from biem.ports.notes.records import ExclusionsChanged, KnownNote, NoteChange, NoteRecords, StoredChunksChanged
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.notes")
@@ -77,10 +78,12 @@ class Scanner:
         max_lexeme_bytes: int,
         telemetry: Telemetry,
         stored: Callable[[], None] = lambda: None,
+        working: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         """`most_bytes`: larger files are skipped; of each chunk `max_lexeme_bytes` of index terms are kept.
 
         `stored` is called when all that changed is stored: it can be found, though a scan still tidies up then.
+        `working` is entered around a scan, which pauses for calls of other threads, also where a caller waits for it.
         """
         self._records = records
         self._index = index
@@ -94,6 +97,7 @@ class Scanner:
         self._max_lexeme_bytes = max_lexeme_bytes
         self._telemetry = telemetry
         self._stored = stored
+        self._working = working
 
     def scan(
         self,
@@ -107,7 +111,7 @@ class Scanner:
 
         A folder that cannot be read changes nothing: the report says why. Raises `StoreUnavailable` for PostgreSQL.
         """
-        with self._telemetry.span("biem.notes.scan") as span:
+        with self._working(), self._telemetry.span("biem.notes.scan") as span:
             with self._exclusive.hold(library.scope, f"notes:{library.id}") as granted:
                 if not granted:
                     return ScanReport(library=library.name, busy=True, reason="another process is scanning it")
@@ -232,10 +236,10 @@ class Scanner:
         if isinstance(parsed, SkippedNote):
             self._skip(run, content.stat, parsed.reason)
             return None
-        draft = drafted(parsed, content.stat, sha, self._analyzer.lexemes, self._max_lexeme_bytes)
+        draft = drafted(parsed, content.stat, sha, self._analyzer.lexemes, self._max_lexeme_bytes, stored)
         try:
             return self._records.put(run.library, draft, moved_from)
-        except KeptChunkMissing:  # erased meanwhile: all are read again
+        except StoredChunksChanged:  # erased meanwhile: all are read again
             return self._put(run, content, sha, None, moved_from)
 
     def _parsed(self, content: FileContent, stored: StoredChunks | None) -> ParsedNote | SkippedNote:
