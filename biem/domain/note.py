@@ -149,7 +149,7 @@ class StoredChunks:
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The fields that are read from YAML front matter; `date` is as written there."""
+    """The fields that are read from front matter; `date` is as written there."""
 
     title: str = ""
     tags: tuple[str, ...] = ()

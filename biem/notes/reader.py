@@ -121,7 +121,7 @@ def _sources(text: str, section: chunks.Section, block: Block) -> Sequence[str]:
 def _findings(path: str, matter: front.Front, encoding: str) -> tuple[NoteFinding, ...]:
     found = []
     if matter.problem:
-        advice = f"the front matter cannot be read and is left out: {matter.problem}; repair the YAML"
+        advice = f"the front matter cannot be read and is left out: {matter.problem}; repair it"
         found.append(NoteFinding(path, matter.line, "bad-front-matter", advice))
     if not encoding.startswith("utf-"):
         found.append(NoteFinding(path, 1, "not-utf8", f"it was read as {encoding}; {conversion(path, encoding)}"))
