@@ -104,8 +104,8 @@ class PostgresNotes(PostgresNoteIndexing, PostgresNoteReading):
     # -- files ------------------------------------------------------------------------------------------------------
 
     def files(self, library: Library) -> dict[str, KnownNote]:
-        rows = self._database.run(library.scope.ns, "note_files", library_key(library), binary=True)
-        return {  # row by row: the garbage collector looks at all that a list would hold
+        rows = self._database.fetch(library.scope.ns, "note_files", library_key(library), binary=True)
+        return {
             path: KnownNote(FileStat(path, size, mtime_ns, int(inode)), bytes(sha256), skipped)
             for path, size, mtime_ns, inode, sha256, skipped in rows
         }
