@@ -75,6 +75,7 @@ def build_notes(ground: Ground, *, life: Life, stack: ExitStack) -> NoteSystem:
             max_lexeme_bytes=policies.write.max_lexeme_bytes,
             telemetry=ground.telemetry,
             stored=searcher.changed,
+            working=ground.priority.working,
         ),
         encoder=build_note_encoder(ground, records=records, index=index),
         searcher=searcher,
@@ -153,6 +154,7 @@ def build_note_encoder(ground: Ground, *, records: PostgresNotes, index: MilvusN
         memories_wait=lambda: ground.stores.records.backlog(due_only=True) > 0,
         policy=ground.policies.notes,
         telemetry=ground.telemetry,
+        working=ground.priority.working,
     )
 
 
