@@ -24,7 +24,7 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 _SCANNED = "changes are found by scans only"
 
 
-class FolderWatch:
+class SystemFolderEvents:
     """Stateless and thread-safe; holds one watch of the system for each folder below the root while it is iterated."""
 
     def __init__(self, *, quiet_s: float = 60.0) -> None:
