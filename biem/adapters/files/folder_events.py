@@ -71,7 +71,7 @@ def is_about_notes(root: str, paths: Iterable[str]) -> bool:
         name = below[-1]
         if name in IGNORE_FILES:
             return True
-        # Of a deleted path nobody knows any more whether it was a folder.
+        # A deleted path may have been a folder.
         if not is_temporary(name) and (name.lower().endswith(EXTENSIONS) or path.is_dir() or not path.exists()):
             return True
     return False
