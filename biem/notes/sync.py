@@ -18,7 +18,7 @@ from biem.domain.note import FileStat, ParsedNote, SkippedNote, StoredChunks
 from biem.domain.notes.library import Library, ScanReport
 from biem.domain.policies.notes import LibraryPolicy
 from biem.errors import BiemError, NotFound, StoreUnavailable
-from biem.notes.draft import drafted
+from biem.notes.note_rows import drafted
 from biem.notes.scan import FileChanges, compare, is_suspicious, moves
 from biem.ports import Analyzer, Clock
 from biem.ports.files import FileContent, Files

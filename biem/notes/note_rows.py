@@ -1,4 +1,4 @@
-"""A note that was read and cut, as it is stored."""
+"""The rows of a note that was read and cut, as they are stored."""
 
 from collections.abc import Callable
 
