@@ -230,14 +230,25 @@ def _by_note(vault: Vault) -> dict[str, list[Section]]:
     return _SECTIONS[vault.id]
 
 
-def read_vaults(path: Path, limit: int | None, questions: int | None) -> Iterator[Vault]:
-    """The first vaults of a file, each with at most `questions` questions."""
+def read_vaults(path: Path, limit: int | None, questions: int | None, notes: int | None = None) -> Iterator[Vault]:
+    """The first vaults of a file, each with at most `questions` questions and its first `notes` notes."""
     opener = gzip.open if path.suffix == ".gz" else open
     with opener(path, "rt", encoding="utf-8") as lines:
         for number, line in enumerate(lines):
             if limit is not None and number >= limit:
                 return
-            yield vault_of(json.loads(line), questions)
+            yield vault_of(_first_notes(json.loads(line), notes), questions)
+
+
+def _first_notes(data: dict[str, Any], limit: int | None) -> dict[str, Any]:
+    """The data with the first notes only, and the questions that need no other."""
+    notes = data["notes"][:limit]
+    there = {note["note_id"] for note in notes}
+    return {
+        **data,
+        "notes": notes,
+        "questions": [one for one in data["questions"] if there.issuperset(one["evidence"])],
+    }
 
 
 def vault_of(data: dict[str, Any], limit: int | None = None) -> Vault:
@@ -297,6 +308,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=list(SYSTEMS))
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
     parser.add_argument("--limit-vaults", type=positive, metavar="N", help="only the first N of each file")
+    parser.add_argument("--limit-notes", type=positive, metavar="N", help="only the first N of each vault")
     parser.add_argument("--limit-questions", type=positive, metavar="N", help="only the first N of each vault")
     parser.add_argument("--embedder", default="e5", help="synthetic, or a provider as in the settings (default: e5)")
     parser.add_argument("--cache", type=Path, metavar="DIR", help="keep the vectors of passages there")
@@ -316,7 +328,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def measure(file: Path, options: argparse.Namespace) -> list[dict[str, object]]:
     """The rows of one file."""
-    vaults = list(read_vaults(file, options.limit_vaults, options.limit_questions))
+    vaults = list(read_vaults(file, options.limit_vaults, options.limit_questions, options.limit_notes))
     rows = []
     with _built(options, vaults[0].lang) as (systems, memory):
         for system in systems:

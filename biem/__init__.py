@@ -48,7 +48,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name at first use: the supervisor of the embedded servers and `biem --help` need no database
+    """Load a public name at first use: the owner of the embedded servers and `biem --help` need no database
     client.
     """
     if name == "__version__":

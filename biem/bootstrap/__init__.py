@@ -123,17 +123,20 @@ def connect(
     return Memory(system, scope or Scope(settings.tenant, settings.user, settings.project))
 
 
-def connect_late(settings: Settings, scope: Scope, *, asks: bool = False) -> "Memory":
-    """As `connect`, for one command of a process that ends with it: the packaged model is loaded at its first use.
+def connect_late(settings: Settings, scope: Scope, *, embeds: bool = False) -> "Memory":
+    """As `connect`, for one command of a process that ends with it: the packaged model is loaded at its first use, and
+    its whole tokenizer where more than a few texts are embedded.
 
-    `asks`: it will be used, so it is loaded while servers are connected to.
+    `embeds`: it will be used, so it is loaded while servers are connected to.
     """
     from biem.adapters.embedders.shared_model import MODELS
     from biem.memory import Memory
 
     MODELS.keep()
-    system = _open(settings, None, None, serve=True, late=True, warm=asks)
+    system = _open(settings, None, None, serve=True, late=True, warm=embeds)
     system.start()
+    if settings.queue != "none":  # indexing may take hours
+        _follow(system, settings, None)
     _survive_forks(system, lambda: _open(settings, None, None, serve=False, late=True), lambda system: system.start())
     return Memory(system, scope)
 

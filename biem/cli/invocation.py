@@ -35,7 +35,7 @@ class Invocation:
     changes: dict[str, Any] = field(default_factory=dict)
     """Settings that the command overrides."""
     asks: bool = False
-    """The command embeds one text, unless it also runs a worker."""
+    """The command embeds a text, also without a worker."""
 
     def settings(self) -> "Settings":
         """Settings from options, environment and env file (see `bootstrap.env_file.chosen`), in this precedence."""
@@ -59,11 +59,11 @@ class Invocation:
         """The memory of the chosen scope, closed afterwards."""
         settings = self.settings()
         scope = self.scope(settings)
-        if self.embedder is None and (self.asks or settings.queue == "none"):
+        if self.embedder is None:
             # Without a worker, most commands embed nothing: the model is loaded only when needed.
             from biem.bootstrap import connect_late
 
-            opened = connect_late(settings, scope=scope, asks=self.asks)
+            opened = connect_late(settings, scope=scope, embeds=self.asks or settings.queue != "none")
         else:
             opened = biem.connect(settings, scope=scope, embedder=self.embedder)
         with opened as memory:

@@ -65,14 +65,14 @@ def sync(
         with invocation.memory() as memory, out.progress("read") as ticker:
 
             def progress(step: str, done: int, every: int) -> None:
-                ticker.what, ticker.total = step, every
+                ticker.enter(step, every)
                 ticker.update(done, done)
 
             report = memory.notes.sync(
                 library, full=full, accept_deletions=accept_deletions, wait=wait, on_progress=progress
             )
     except KeyboardInterrupt:
-        raise Interrupted("the files read so far are stored; the same command goes on from there") from None
+        raise Interrupted("what was read and indexed so far is stored; the same command goes on from there") from None
 
     def show() -> None:
         for each in report.libraries:

@@ -167,7 +167,10 @@ class Output:
         with rich.Progress(*columns, console=self.stderr, transient=True) as bar:
             task = bar.add_task(what, total=total, says="")
             yield Ticker(
-                self, what, total, lambda done, of, says: bar.update(task, completed=done, total=of, says=says)
+                self,
+                what,
+                total,
+                lambda phase, done, of, says: bar.update(task, description=phase, completed=done, total=of, says=says),
             )
 
     def error(self, error: BaseException) -> int:
@@ -202,14 +205,20 @@ def _hint(error: BaseException) -> Iterator[tuple[str, str]]:
 
 @dataclass(slots=True)
 class Ticker:
-    """One phase of progress; calls of `update` are cheap."""
+    """Progress, of one phase at a time; calls of `update` are cheap."""
 
     output: Output
     what: str
     total: float | None = None
-    draw: Callable[[float, float | None, str], None] | None = None
+    draw: Callable[[str, float, float | None, str], None] | None = None
     _started: float = field(default_factory=time.monotonic)
     _spoken: float = field(default_factory=time.monotonic)
+
+    def enter(self, what: str, total: float) -> None:
+        """Go on to another phase, whose rate counts from now; within the same one, set the total."""
+        if what != self.what:
+            self.what, self._started = what, time.monotonic()
+        self.total = total
 
     def update(self, done: float, count: int) -> None:
         """Set the progress: `done` of `total` (any unit), which is `count` messages."""
@@ -217,7 +226,7 @@ class Ticker:
         rate = count / max(now - self._started, 1e-3)
         says = f"{count:,} ({rate:,.0f}/s)"
         if self.draw:
-            self.draw(done, self.total, says)
+            self.draw(self.what, done, self.total, says)
         elif now - self._spoken >= _PLAIN_EVERY_S:
             self._spoken = now
             share = f" {done / self.total:.0%}" if self.total else ""

@@ -16,13 +16,14 @@ from biem.domain.concept import Recollection
 from biem.domain.conflict import Conflict
 from biem.domain.designs.aim import GateDecision
 from biem.domain.designs.biem_node import BiemMemoryNode
+from biem.domain.graph_part import GraphPart
 from biem.domain.items.item import Namespace, StoredItem
 from biem.domain.link import Link
 from biem.domain.node import Node, Receipt
 from biem.domain.note import NoteFinding
 from biem.domain.notes.library import Library, LibraryStats, NotePage, NotePassage, NoteVerdict, SyncReport
 from biem.domain.observing.unit import Unit
-from biem.domain.paging import GraphPart, Page
+from biem.domain.paging import Page
 from biem.domain.revision import Revision
 from biem.domain.running_memory import Running
 from biem.domain.scope import ScopeSummary

@@ -31,7 +31,7 @@ LintRule = Literal[
 LINT_RULES: tuple[str, ...] = get_args(LintRule)
 
 
-@dataclass(frozen=True, order=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class FileStat:
     """A file as the disk describes it. `path` is relative to the library's root, with `/`, in the disk's own case and
     Unicode form; `size` is in bytes, times are in nanoseconds since 1970.
@@ -149,7 +149,7 @@ class StoredChunks:
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The fields that are read from YAML front matter; `date` is as written there."""
+    """The fields that are read from front matter; `date` is as written there."""
 
     title: str = ""
     tags: tuple[str, ...] = ()

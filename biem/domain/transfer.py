@@ -4,14 +4,16 @@ import hashlib
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 FORMAT = "biem-export"
 """The value of `format` in the first line of a file."""
 VERSION = 3
 """Higher with every change of the lines; a file is read by its version and by all later ones."""
 FORMATS = ("jsonl", "markdown")
+"""Formats of an export; only JSON lines can be imported again."""
 ON_CONFLICT = ("error", "skip")
+"""What an import does about a memory that differs from one of the same id or ref in the scope."""
 Section = Literal[
     "memory",
     "revision",
@@ -27,10 +29,7 @@ Section = Literal[
     "item",
 ]
 """The type of a line. The lines of a file are in this order, so that what they refer to comes first."""
-SECTIONS: tuple[Section, ...] = (
-    "memory", "revision", "link", "derivation", "conflict", "fact", "refusal", "note", "feedback", "session", "message",
-    "item",
-)  # fmt: skip
+SECTIONS: tuple[Section, ...] = get_args(Section)
 Row = dict[str, Any]
 """The fields of one line; times are ISO 8601 in UTC."""
 

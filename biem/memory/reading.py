@@ -4,9 +4,10 @@ from datetime import datetime
 from typing import Unpack
 
 from biem.domain.designs.biem_node import BiemMemoryNode
+from biem.domain.graph_part import GraphPart
 from biem.domain.link import Link
 from biem.domain.node import Node, parse_id
-from biem.domain.paging import GraphPart, Page
+from biem.domain.paging import Page
 from biem.domain.scope import ScopeSummary
 from biem.domain.text import MOST_LISTED, require_count
 from biem.engine.admin.browse import portrait

@@ -8,7 +8,6 @@ last. Nothing is repeated: the spans join to the text.
 
 import hashlib
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ from dataclasses import dataclass, replace
 from biem.domain.note import ChainHeading
 from biem.domain.text import estimate_tokens, wide_characters
 from biem.notes.inline import heading_text
-from biem.notes.parse import Block
+from biem.notes.parse import Block, paragraphs
 
 _LINE = re.compile(r"\n")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
@@ -40,13 +39,16 @@ class Section:
     parts: tuple[tuple[int, int], ...]
     blocks: tuple[Block, ...]
 
-    def body(self, text: str) -> str:
-        """Its text without h1 and h2 lines, and without blank lines around it."""
-        first, last = self.body_span(text)
-        return "".join(text[max(first, start) : min(stop, last)] for start, stop in self.parts if start < last)
+    def body(self, text: str) -> tuple[str, int, int]:
+        """Its text without h1 and h2 lines, and without blank lines around it; where that begins and ends in `text`.
 
-    def body_span(self, text: str) -> tuple[int, int]:
-        """Where the body begins and ends in `text`; equal where it has none."""
+        The places are equal where it has none.
+        """
+        first, last = self._span(text)
+        parts = [text[max(first, start) : min(stop, last)] for start, stop in self.parts if start < last]
+        return "".join(parts), first, last
+
+    def _span(self, text: str) -> tuple[int, int]:
         first = last = None
         for start, stop in self.parts:
             part = text[start:stop]
@@ -70,18 +72,16 @@ def cut(
         return []
     found: list[Section] = []
     for section in _joined(text, start, _at_headings(blocks, title), stop=len(text)):
-        long = _size(text, section) > max_tokens
+        length = sum(end - begin for begin, end in section.parts)
+        long = length > max_tokens and _size(text, section) > max_tokens  # a character is a token at most
         found += _pieces(text, section, max_tokens, min(piece_tokens, max_tokens)) if long else [section]
     return found
 
 
 def key_of(chain: Sequence[ChainHeading], body: str, number: int) -> bytes:
     """32 bytes that identify a chunk: levels and texts of its headings, its body, and its number among equals."""
-    digest = hashlib.sha256()
-    for heading in chain:
-        digest.update(f"{heading.level}{heading.text}\n".encode())
-    digest.update(b"\0" + body.encode() + b"\0%d" % number)
-    return digest.digest()
+    headings = "".join([f"{heading.level}{heading.text}\n" for heading in chain])
+    return hashlib.sha256(f"{headings}\0{body}\0{number}".encode()).digest()
 
 
 class Numbers:
@@ -99,14 +99,20 @@ class Numbers:
 
 
 class LineNumbers:
-    """Lines of a text by character, from 1."""
+    """Lines of a text by character, from 1; fastest when asked in the order of the text."""
 
     def __init__(self, text: str) -> None:
-        self._ends = [found.start() for found in _LINE.finditer(text)]
+        self._text = text
+        self._place, self._line = 0, 1
 
     def at(self, place: int) -> int:
         """The line of this character; that of the text's end for places behind it."""
-        return bisect_right(self._ends, place - 1) + 1
+        if place >= self._place:
+            self._line += self._text.count("\n", self._place, place)
+        else:
+            self._line -= self._text.count("\n", place, self._place)
+        self._place = place
+        return self._line
 
 
 # -- at headings -------------------------------------------------------------------------------------------------------
@@ -195,7 +201,7 @@ def _size(text: str, section: Section) -> int:
 def _pieces(text: str, section: Section, most: int, piece: int) -> Iterator[Section]:
     """A long section, cut at its h3 headings; parts still longer than `most` into pieces of `piece` tokens."""
     groups = [_Group(section.start, section.chain, [], 3)]
-    for block in section.blocks:
+    for block in (each for whole in section.blocks for each in paragraphs(text, whole)):
         if block.kind == "heading" and block.level == 3:
             groups.append(_Group(block.start, _under(section.chain, block), [], 3))
         groups[-1].blocks.append(block)

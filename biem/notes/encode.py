@@ -8,6 +8,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TypeVar
 
 from biem.domain.policies.notes import LibraryPolicy
@@ -37,15 +38,19 @@ class NoteEncoder:
         memories_wait: Callable[[], bool],
         policy: LibraryPolicy,
         telemetry: Telemetry,
+        working: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        """`memories_wait`: whether memories are due to be encoded."""
+        """`memories_wait`: whether memories are due to be encoded. `working` is entered around a batch of notes, which
+        pauses for calls of other threads, also where a caller waits for it.
+        """
         self._records = records
         self._index = index
         self._embedder = embedder
         self._memories_wait = memories_wait
         self._policy = policy
         self._telemetry = telemetry
-        self._working: list[NoteLease] = []
+        self._working = working
+        self._leased: list[NoteLease] = []
         self._stopped = threading.Event()
 
     def __call__(self) -> int:
@@ -53,7 +58,8 @@ class NoteEncoder:
 
         After an outage the leases are returned without counting an attempt, and the error is raised.
         """
-        return sum(self._round(retried=retried) for retried in (False, True))
+        with self._working():
+            return sum(self._round(retried=retried) for retried in (False, True))
 
     def tags(self) -> int:
         """Index tags that others were renamed to; returns how many. Raises the errors of embedder and stores."""
@@ -93,7 +99,7 @@ class NoteEncoder:
 
     def give_back(self) -> None:
         """At exit: release unfinished leases without counting an attempt."""
-        left, self._working = self._working, []
+        left, self._leased = self._leased, []
         if left:
             try:
                 self._records.release(left, 0.0, _LEFT, refund=True)
@@ -107,7 +113,7 @@ class NoteEncoder:
         leases = self._records.claim(policy.notes_at_once, policy.lease_s, retried=retried)
         if not leases:
             return 0
-        self._working = leases
+        self._leased = leases
         with self._telemetry.span("biem.notes.encode", notes=len(leases), retried=retried) as span:
             try:
                 if worn := [lease for lease in leases if lease.attempts > policy.max_attempts]:
@@ -124,7 +130,7 @@ class NoteEncoder:
                 logger.exception("indexing %d notes failed", len(leases))
                 self._fail(leases, error)
             finally:
-                self._working = []
+                self._leased = []
         return len(leases)
 
     def _fail(self, leases: Sequence[NoteLease], error: Exception) -> None:

@@ -1,8 +1,10 @@
-"""YAML front matter of a note."""
+"""Front matter of a note: YAML between lines of `---`, or TOML between lines of `+++` as Hugo and Zola write it."""
 
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 import yaml
@@ -13,9 +15,15 @@ _MOST_CHARS = 64 << 10
 _MOST_DEPTH = 16
 _MOST_ITEMS = 64
 _MOST_VALUE = 200
+_MOST_BITS = 64
+"""Of a number that stands for a name; Python writes none of thousands of digits."""
 _OPEN = re.compile(r"---[ \t]*\n(?=(?:[ \t]*(?:#[^\n]*)?\n){0,20}(?:---|\.\.\.|[ \t]*[^\s#][^:\n]{0,80}:(?:[ \t]|\n)))")
 """Followed by a first `name:`, or by nothing; else it is a line across, and prose below it."""
 _CLOSE = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
+_OPEN_TOML = re.compile(r"\+\+\+[ \t]*\n(?=(?:[ \t]*(?:#[^\n]*)?\n){0,20}(?:\+\+\+|[ \t]*(?:\[|[^\s#=][^=\n]{0,80}=)))")
+"""Followed by a first `name =` or table, or by nothing."""
+_CLOSE_TOML = re.compile(r"^\+\+\+[ \t]*$", re.MULTILINE)
+_TOML_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 _WORDS = re.compile(r"[,，\s]+")
 _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """Takes every value for a string: a title `2024` stays one, a tag `no` is no truth value, a wrong date no error."""
@@ -33,22 +41,29 @@ class Front:
 
 
 def split(text: str) -> Front:
-    """The front matter of a text that has one: from `---` in its first line to the next `---`, within 64 KiB.
+    """The front matter of a text that has one: from `---` in its first line to the next `---`, or from `+++` to `+++`,
+    within 64 KiB.
 
-    Broken YAML has no fields; it is no part of the body either.
+    Broken front matter has no fields; it is no part of the body either.
     """
-    opened = _OPEN.match(text)
-    closed = _CLOSE.search(text, opened.end(), _MOST_CHARS) if opened else None
+    is_toml = text.startswith("+")
+    opened = (_OPEN_TOML if is_toml else _OPEN).match(text)
+    closing = _CLOSE_TOML if is_toml else _CLOSE
+    closed = closing.search(text, opened.end(), _MOST_CHARS) if opened else None
     if opened is None or closed is None:
         return Front()
-    end = min(closed.end() + 1, len(text))
+    end, source = min(closed.end() + 1, len(text)), text[opened.end() : closed.start()]
     try:
-        loaded = _load(text[opened.end() : closed.start()])
+        loaded = _load_toml(source) if is_toml else _load(source)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         return Front(end=end, problem=error.problem or error.context or "no YAML", line=mark.line + 2 if mark else 1)
     except yaml.YAMLError as error:  # a character that YAML does not allow
         return Front(end=end, problem=str(error).split("\n", 1)[0], line=1)
+    except tomllib.TOMLDecodeError as error:
+        place = _TOML_PLACE.search(str(error))
+        line = int(place[1]) + 1 if place and place[1] else 1
+        return Front(end=end, problem=_TOML_PLACE.sub("", str(error)), line=line)
     if loaded in ("", None):
         return Front(end=end)
     if not isinstance(loaded, Mapping):
@@ -75,7 +90,22 @@ def _load(source: str) -> Any:
     return yaml.load(source, Loader=_LOADER)
 
 
+def _load_toml(source: str) -> Mapping[str, Any]:
+    """The fields of a TOML document."""
+    try:
+        return tomllib.loads(source)
+    except RecursionError as error:
+        raise tomllib.TOMLDecodeError("nested too deep") from error
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError as error:  # a number of thousands of digits
+        raise tomllib.TOMLDecodeError(str(error)) from error
+
+
 def _line(value: object) -> str:
+    """A string on one line; of TOML also a date and a number, as they are written in text."""
+    if isinstance(value, (date, float)) or (type(value) is int and value.bit_length() <= _MOST_BITS):
+        value = str(value)
     return " ".join(value.split())[:_MOST_VALUE] if isinstance(value, str) else ""
 
 

@@ -14,12 +14,14 @@ from typing import Any, Literal, NamedTuple
 from mistune import BlockParser
 from mistune.core import BlockState
 
-BlockKind = Literal["heading", "text", "list", "quote", "code", "table", "html", "rule"]
+BlockKind = Literal["heading", "text", "prose", "list", "quote", "code", "table", "html", "rule"]
+"""`prose` are several paragraphs one after another; `paragraphs` tells them apart."""
 
 _KINDS: Mapping[str, BlockKind] = {
     "heading": "heading",
     "paragraph": "text",
     "block_text": "text",
+    "prose": "prose",
     "list": "list",
     "block_quote": "quote",
     "block_code": "code",
@@ -35,8 +37,11 @@ _TABLE = (
 _BLANK = r"^[ \t\v\f]*+\n(?:[ \t\v\f]*+\n){0,1000}+"
 _RULE = r"^ {0,3}(?:(?:-[ \t]*+){3}[- \t]*+|(?:_[ \t]*+){3}[_ \t]*+|(?:\*[ \t]*+){3}[* \t]*+)$"
 """Both match what mistune's own do, in less time: a match holds the interpreter."""
-_PROSE = re.compile(r"^((?:[^\s\d!-/:-@\[-`{-~][^\n|]*+\n)++)(?:[ \t]*+\n)++", re.MULTILINE)
+_LINES, _BLANKS = r"(?:[^\s\d!-/:-@\[-`{-~][^\n|]*+\n)++", r"(?:(?:[ \t]*+\n)++|[ \t]++\Z)"
+_PROSE = re.compile(rf"^({_LINES}){_BLANKS}", re.MULTILINE)
 """Lines that begin with no mark, none of which can be a row of a table, and the blank lines below: a paragraph."""
+_RUN = re.compile(rf"^(?:{_LINES}{_BLANKS}){{1,64}}+", re.MULTILINE)
+"""Paragraphs. They need a block each only where a section is cut within, or read for tags: seldom in an edited note."""
 _HEADING = re.compile(r"^(#{1,6})[ \t]++([^\n#]*+)\n((?:[ \t]*+\n)*+)", re.MULTILINE)
 """A heading without marks in its text, and the blank lines below."""
 _ROW_END = re.compile(r"(?<!\\)\|")
@@ -47,7 +52,7 @@ class Block(NamedTuple):
 
     It begins at character `start`; `stop` is the character after its own lines for a heading, and for other blocks that
     after the blank lines which follow. `texts` are the sources of its paragraphs and headings, without the marks of
-    lists and quotes; code and HTML have none.
+    lists and quotes; code and HTML have none, and `prose` has none yet.
     """
 
     kind: BlockKind
@@ -141,8 +146,8 @@ def _plain(state: BlockState) -> int:
         state.add_paragraph(found[1])  # or the rest of one
         place, is_blank = found.end(), True
     while True:
-        if found := _PROSE.match(source, place):
-            tokens.append({"type": "paragraph", "text": found[1], "start": place, "end": found.end(1)})
+        if found := _RUN.match(source, place):
+            tokens.append({"type": "prose", "start": place})
             is_blank = True
         elif found := _HEADING.match(source, place):
             level, text = len(found[1]), found[2].strip(string.whitespace)
@@ -200,6 +205,18 @@ def blocks(text: str, start: int = 0) -> list[Block]:
         found.append(_block(token, start, end))
         end = token["start"]
     return found[::-1]
+
+
+def paragraphs(text: str, block: Block) -> Iterator[Block]:
+    """The paragraphs of `prose`, each as a block; another block as it is."""
+    if block.kind != "prose":
+        yield block
+        return
+    place = block.start
+    while found := _PROSE.match(text, place, block.stop):
+        is_last = _PROSE.match(text, found.end(), block.stop) is None  # a link's definition may follow
+        yield Block("text", place, block.stop if is_last else found.end(), 0, (found[1].strip(),))
+        place = found.end()
 
 
 def _block(token: Mapping[str, Any], offset: int, end: int) -> Block:

@@ -8,7 +8,7 @@ from biem.domain.text import estimate_tokens
 from biem.notes import chunks, dates, front, tags
 from biem.notes.decode import conversion, decode
 from biem.notes.inline import heading_text, plain
-from biem.notes.parse import Block, blocks
+from biem.notes.parse import Block, blocks, paragraphs
 from biem.notes.placeholder import HOLE
 from biem.ports import Analyzer
 
@@ -62,8 +62,9 @@ class NoteReader:
         numbers, lines = chunks.Numbers(), chunks.LineNumbers(text)
         made = []
         for place, section in enumerate(sections):
-            body = section.body(text)
-            first, last = section.body_span(text) if body else (section.start, section.start + 1)
+            body, first, last = section.body(text)
+            if not body:
+                first, last = section.start, section.start + 1
             key = numbers.key(section.chain, body)
             begin, end = lines.at(first), lines.at(last - 1)
             chunk = NoteChunk(
@@ -82,7 +83,8 @@ class NoteReader:
         return made
 
     def _tags(self, text: str, section: chunks.Section, inherited: NoteTags) -> NoteTags:
-        said = [plain(source) for block in section.blocks for source in _sources(text, section, block)]
+        found = (each for block in section.blocks for each in paragraphs(text, block))
+        said = [plain(source) for block in found for source in _sources(text, section, block)]
         words = "\n".join(part.text for part in said).replace(HOLE, " ")
         return tags.chunk_tags(
             inherited,
@@ -119,7 +121,7 @@ def _sources(text: str, section: chunks.Section, block: Block) -> Sequence[str]:
 def _findings(path: str, matter: front.Front, encoding: str) -> tuple[NoteFinding, ...]:
     found = []
     if matter.problem:
-        advice = f"the front matter cannot be read and is left out: {matter.problem}; repair the YAML"
+        advice = f"the front matter cannot be read and is left out: {matter.problem}; repair it"
         found.append(NoteFinding(path, matter.line, "bad-front-matter", advice))
     if not encoding.startswith("utf-"):
         found.append(NoteFinding(path, 1, "not-utf8", f"it was read as {encoding}; {conversion(path, encoding)}"))

@@ -9,23 +9,16 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from biem.domain.note import FileStat, NoteFinding
 from biem.ports.files import Walk
+from biem.ports.notes.records import KnownNote
 
 RACY_NS = 2_000_000_000
 """Two seconds: file systems such as FAT round times to this."""
 _GUARDED_FILES = 20
 """Libraries of fewer files are not guarded against deletion."""
 _GUARDED_SHARE = 0.5
-
-
-class KnownFile(NamedTuple):
-    """A file as the last scan left it. `sha256` is of its bytes; empty where it was never read."""
-
-    stat: FileStat
-    sha256: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +29,11 @@ class FileChanges:
     new: tuple[FileStat, ...]
     changed: tuple[FileStat, ...]
     """To be read: stat differs, or nothing else tells a change. The content may prove equal."""
-    vanished: tuple[KnownFile, ...]
+    vanished: tuple[KnownNote, ...]
     """Known, but not in the walk."""
 
 
-def compare(walk: Walk, known: Mapping[str, KnownFile], *, scanned_ns: int | None, full: bool = False) -> FileChanges:
+def compare(walk: Walk, known: Mapping[str, KnownNote], *, scanned_ns: int | None, full: bool = False) -> FileChanges:
     """Sort the files of a walk by what has to be done about them.
 
     `known` is by path; `scanned_ns` is when the scan before this one began (None: there was none). `full` has all
@@ -48,10 +41,9 @@ def compare(walk: Walk, known: Mapping[str, KnownFile], *, scanned_ns: int | Non
     not vanished.
     """
     unchanged, new, changed = [], [], []
-    present = set()
+    gone = dict(known)
     for file in walk.files:
-        present.add(file.path)
-        before = known.get(file.path)
+        before = gone.pop(file.path, None)
         if before is None:
             new.append(file)
         elif full or before.stat != file or is_racy(file, scanned_ns):
@@ -59,7 +51,7 @@ def compare(walk: Walk, known: Mapping[str, KnownFile], *, scanned_ns: int | Non
         else:
             unchanged.append(file)
     skipped = {one.path for one in walk.skipped}
-    vanished = tuple(file for path, file in known.items() if path not in present and not covers(skipped, path))
+    vanished = tuple(file for path, file in gone.items() if not covers(skipped, path))
     return FileChanges(tuple(unchanged), tuple(new), tuple(changed), vanished)
 
 
@@ -68,7 +60,7 @@ def is_racy(file: FileStat, scanned_ns: int | None) -> bool:
     return scanned_ns is None or max(file.mtime_ns, file.ctime_ns) >= scanned_ns - RACY_NS
 
 
-def moves(vanished: Iterable[KnownFile], new: Mapping[str, bytes]) -> dict[str, str]:
+def moves(vanished: Iterable[KnownNote], new: Mapping[str, bytes]) -> dict[str, str]:
     """Old path of each new one whose content vanished elsewhere; `new` has the SHA-256 of each new path.
 
     Of several files of one content those of the same name are paired first, then in the order of their paths.

@@ -9,6 +9,7 @@ import hashlib
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
@@ -17,13 +18,13 @@ from biem.domain.note import FileStat, ParsedNote, SkippedNote, StoredChunks
 from biem.domain.notes.library import Library, ScanReport
 from biem.domain.policies.notes import LibraryPolicy
 from biem.errors import BiemError, NotFound, StoreUnavailable
-from biem.notes.draft import drafted
-from biem.notes.scan import FileChanges, KnownFile, compare, is_suspicious, moves
+from biem.notes.note_rows import drafted
+from biem.notes.scan import FileChanges, compare, is_suspicious, moves
 from biem.ports import Analyzer, Clock
 from biem.ports.files import FileContent, Files
 from biem.ports.jobs import Exclusive
 from biem.ports.notes.index import NoteIndex
-from biem.ports.notes.records import ExclusionsChanged, KeptChunkMissing, KnownNote, NoteChange, NoteRecords
+from biem.ports.notes.records import ExclusionsChanged, KnownNote, NoteChange, NoteRecords, StoredChunksChanged
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.notes")
@@ -77,10 +78,12 @@ class Scanner:
         max_lexeme_bytes: int,
         telemetry: Telemetry,
         stored: Callable[[], None] = lambda: None,
+        working: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         """`most_bytes`: larger files are skipped; of each chunk `max_lexeme_bytes` of index terms are kept.
 
         `stored` is called when all that changed is stored: it can be found, though a scan still tidies up then.
+        `working` is entered around a scan, which pauses for calls of other threads, also where a caller waits for it.
         """
         self._records = records
         self._index = index
@@ -94,6 +97,7 @@ class Scanner:
         self._max_lexeme_bytes = max_lexeme_bytes
         self._telemetry = telemetry
         self._stored = stored
+        self._working = working
 
     def scan(
         self,
@@ -107,7 +111,7 @@ class Scanner:
 
         A folder that cannot be read changes nothing: the report says why. Raises `StoreUnavailable` for PostgreSQL.
         """
-        with self._telemetry.span("biem.notes.scan") as span:
+        with self._working(), self._telemetry.span("biem.notes.scan") as span:
             with self._exclusive.hold(library.scope, f"notes:{library.id}") as granted:
                 if not granted:
                     return ScanReport(library=library.name, busy=True, reason="another process is scanning it")
@@ -139,8 +143,7 @@ class Scanner:
             return replace(run.report, reason=str(error))
         run.known, run.report = self._records.files(library), replace(run.report, files=len(walk.files))
         full = full or self._is_due_in_full(library, started)
-        known = {path: KnownFile(note.stat, note.sha256) for path, note in run.known.items()}
-        changes = compare(walk, known, scanned_ns=_nanoseconds(library.scanned_at), full=full)
+        changes = compare(walk, run.known, scanned_ns=_nanoseconds(library.scanned_at), full=full)
         run.add(unchanged=len(changes.unchanged))
         moved = self._moved(run, changes)
         try:
@@ -148,7 +151,7 @@ class Scanner:
                 self._skip(run, FileStat(skipped.path, 0, 0, 0), skipped.reason)
             self._read_all(run, changes, moved, on_progress)
             vanished = [file.stat.path for file in changes.vanished if file.stat.path not in moved.values()]
-            self._delete(run, vanished, len(known), accept=accept)
+            self._delete(run, vanished, len(run.known), accept=accept)
             if run.report.altered:
                 self._stored()
         except NotFound as error:  # the library was removed meanwhile
@@ -233,10 +236,10 @@ class Scanner:
         if isinstance(parsed, SkippedNote):
             self._skip(run, content.stat, parsed.reason)
             return None
-        draft = drafted(parsed, content.stat, sha, self._analyzer.lexemes, self._max_lexeme_bytes)
+        draft = drafted(parsed, content.stat, sha, self._analyzer.lexemes, self._max_lexeme_bytes, stored)
         try:
             return self._records.put(run.library, draft, moved_from)
-        except KeptChunkMissing:  # erased meanwhile: all are read again
+        except StoredChunksChanged:  # erased meanwhile: all are read again
             return self._put(run, content, sha, None, moved_from)
 
     def _parsed(self, content: FileContent, stored: StoredChunks | None) -> ParsedNote | SkippedNote:

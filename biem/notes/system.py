@@ -18,10 +18,10 @@ from biem.domain.policies.notes import LibraryPolicy, NoteRankPolicy
 from biem.domain.scope import Scope
 from biem.errors import BiemError, StoreUnavailable
 from biem.notes.encode import NoteEncoder
+from biem.notes.folder_watcher import BUSY_S, FolderWatcher
 from biem.notes.scan import collisions
 from biem.notes.search import NoteSearcher, RankedPool
 from biem.notes.sync import Parse, Progress, Scanner
-from biem.notes.watch import BUSY_S, FolderWatcher
 from biem.ports import Clock, Embedder, JobQueue
 from biem.ports.files import FileContent, Files
 from biem.ports.notes.index import NoteIndex

@@ -117,11 +117,11 @@ class Links(Protocol):
     def count(self, scope: Scope) -> int:
         """Links of the scope."""
 
-    def dangling(self, scope: Scope, limit: int) -> Sequence[str]:
+    def dangling(self, scope: Scope, limit: int, *, every: bool = False) -> Sequence[str]:
         """At most `limit` ends of links that are no nodes of the scope; `park` repairs them, since an archived node may
         return.
 
-        Examines the links changed last and, in a large scope, a sample of the others each time.
+        Examines the links changed last and, in a large scope, a sample of the others each time; `every`: all of them.
         """
 
     def compact(self, scope: Scope, before: datetime, limit: int) -> int:

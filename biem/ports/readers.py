@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
+from biem.domain.graph_part import GraphNode
 from biem.domain.link import Link
 from biem.domain.node import Node
-from biem.domain.paging import GraphNode, Page
+from biem.domain.paging import Page
 from biem.domain.scope import Scope, ScopeSummary
 from biem.ports.embedding import Vector
 from biem.ports.index import Filter

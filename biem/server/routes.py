@@ -15,7 +15,8 @@ from starlette.responses import Response
 from biem.client.calls import CALLS, HOLDERS, Call
 from biem.client.parameters import Parameter
 from biem.client.wire import encoded
-from biem.domain.paging import GraphPart, Page
+from biem.domain.graph_part import GraphPart
+from biem.domain.paging import Page
 from biem.memory import Memory
 from biem.server.caller import caller_of
 

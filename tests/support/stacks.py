@@ -16,6 +16,7 @@ import psycopg
 import pytest
 
 from biem.adapters.embedded import EmbeddedStack, Urls, keep, status, stop
+from tests.support.fakes import PATIENCE_S
 
 LINGER_S = 0.2
 CLIENT = f"""
@@ -116,7 +117,7 @@ def base() -> Iterator[Path]:
     yield folder
     for home in (folder, *folder.iterdir()):
         stop(home)
-    eventually(lambda: not processes(folder), 60, f"all servers of {folder} are gone: {processes(folder)}")
+    eventually(lambda: not processes(folder), PATIENCE_S, f"all servers of {folder} are gone: {processes(folder)}")
     shutil.rmtree(folder)
 
 

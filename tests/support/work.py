@@ -365,7 +365,8 @@ def longest_hold(function: Callable[[], object], tries: int = 1) -> float:
     from the thread that watches, they take it from this one, too. The rest of that does not repeat itself, but a
     call that holds the interpreter does: the least of that many `tries` is given, or the first within `HOLD_S`. The
     garbage collector looks at what `function` makes, and not at what the program has loaded before, which is the
-    program's to bound; biem's own workers do the same.
+    program's to bound; biem's own workers do the same. What is loaded stays frozen afterwards: to look through it again
+    for each call would take as long as most of them.
     """
     least = math.inf
     for _ in range(tries):
@@ -401,7 +402,6 @@ def _longest_hold(function: Callable[[], object]) -> float:
     finally:
         stop.set()
         thread.join()
-        gc.unfreeze()
     return longest
 
 

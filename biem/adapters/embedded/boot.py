@@ -1,6 +1,6 @@
-"""Starts the owner without importing the rest of biem. Run by path; replaces the parent packages of `supervisor`.
+"""Starts the owner without importing the rest of biem. Run by path; replaces the parent packages of `owner_process`.
 
-`python -m biem.adapters.embedded.supervisor` would run `biem/__init__.py`, which imports every adapter. That takes a
+`python -m biem.adapters.embedded.owner_process` would run `biem/__init__.py`, which imports every adapter. That takes a
 second or two, during which clients without an owner wait, and a broken package could prevent the servers' restart.
 """
 
@@ -18,7 +18,7 @@ def main(arguments: list[str]) -> None:
         stand_in = ModuleType(package)
         stand_in.__path__ = [str(place)]
         sys.modules[package] = stand_in
-    importlib.import_module("biem.adapters.embedded.supervisor").main(arguments)
+    importlib.import_module("biem.adapters.embedded.owner_process").main(arguments)
 
 
 if __name__ == "__main__":

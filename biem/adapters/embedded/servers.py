@@ -20,7 +20,7 @@ import grpc
 import psycopg
 
 from biem.adapters.embedded.home import URL_SETTINGS, Home
-from biem.adapters.embedded.server_process import Run, command_line
+from biem.adapters.embedded.supervised_server import Run, command_line
 from biem.errors import ConfigError
 
 PROBE_TIMEOUT_S = 2.0

@@ -57,7 +57,7 @@ class Status:
 class EmbeddedStack:
     """One client of the stack in `home`. A forked child also counts as a client while it runs.
 
-    `linger_s`: seconds that servers started by this client outlive their last client; None: the supervisor's default.
+    `linger_s`: seconds that servers started by this client outlive their last client; None: the owner's default.
     """
 
     def __init__(self, home: Path, *, linger_s: float | None = None) -> None:
@@ -179,7 +179,7 @@ def stop(home: Path, timeout_s: float = 20.0) -> bool:
 def _become_client(home: Home, deadline: float) -> int:
     while (descriptor := try_lock(home.clients_lock, exclusive=False)) is None:  # an owner is shutting down
         if time.monotonic() > deadline:
-            raise StoreUnavailable(f"the embedded servers of {home.root} do not stop; see {home.log('supervisor')}")
+            raise StoreUnavailable(f"the embedded servers of {home.root} do not stop; see {home.log('owner')}")
         time.sleep(_POLL_S)
     return descriptor
 
@@ -217,7 +217,7 @@ def _error(home: Home, state: State) -> BiemError:
 
 
 def _last_words(home: Home) -> str:
-    return f"{tail(home.log('supervisor'))} (log: {home.log('supervisor')})"
+    return f"{tail(home.log('owner'))} (log: {home.log('owner')})"
 
 
 def _start_owner(home: Home, linger_s: float | None) -> bool:
@@ -232,7 +232,7 @@ def _start_owner(home: Home, linger_s: float | None) -> bool:
         # variables; the servers get a clean one. The owner must find the same packages as this process.
         environment = {k: v for k, v in os.environ.items() if not k.startswith("PG")}  # noqa: TID251
         environment["PYTHONPATH"] = os.pathsep.join(str(Path(entry).resolve()) for entry in sys.path)
-        log = open_log(home.log("supervisor"))
+        log = open_log(home.log("owner"))
         linger = "" if linger_s is None else str(linger_s)
         try:
             process = subprocess.Popen(

@@ -35,7 +35,9 @@ def build(
     """The embedder of a provider, calibrated and cached. A model's libraries load only when it is selected.
 
     `cache_dir` stores the constants of models without packaged ones; `cache_bytes` of 0 means no cache of vectors.
-    `late`, for processes that may embed nothing: e5 is loaded at its first use.
+    `late`, for processes that may embed nothing: e5 is loaded at its first use. `threads`: None for a default by the
+    number of cores. Raises `ConfigError` for an unknown provider and for wrong settings of a known one, and
+    `EmbedderUnavailable` where a server does not answer.
     """
 
     def served() -> Encoder:

@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from pathlib import Path
 
 from biem.adapters.files.ignored import IGNORE_FILES, IgnoreRules, is_temporary
@@ -36,7 +37,8 @@ class FolderFiles:
         skipped: list[SkippedNote] = []
         for found in _walk(top, IgnoreRules().and_of("", exclude), obey=obey):
             (files if isinstance(found, FileStat) else skipped).append(found)  # type: ignore[arg-type]
-        return Walk(tuple(sorted(files)), tuple(sorted(skipped, key=lambda one: one.path)), str(top))
+        by_path = attrgetter("path")
+        return Walk(tuple(sorted(files, key=by_path)), tuple(sorted(skipped, key=by_path)), str(top))
 
     def read(self, root: str, path: str, most: int) -> FileContent | SkippedNote | None:
         """See `Files.read`."""

@@ -7,8 +7,9 @@ from typing import Any
 from biem.adapters.postgres.database import Row
 from biem.adapters.postgres.links import link_of
 from biem.adapters.postgres.listing import PostgresListing
+from biem.domain.graph_part import GraphNode
 from biem.domain.link import Link
-from biem.domain.paging import GraphNode, Page
+from biem.domain.paging import Page
 from biem.domain.scope import Scope
 from biem.errors import InvalidInput
 

@@ -169,8 +169,8 @@ class PostgresLinks:
     def count(self, scope: Scope) -> int:
         return int(self._database.fetch(scope.ns, "links_count", {"ns": scope.ns})[0].links)
 
-    def dangling(self, scope: Scope, limit: int) -> Sequence[str]:
-        parameters = {"ns": scope.ns, "limit": limit, "looked": _LINKS_LOOKED_AT}
+    def dangling(self, scope: Scope, limit: int, *, every: bool = False) -> Sequence[str]:
+        parameters = {"ns": scope.ns, "limit": limit, "looked": None if every else _LINKS_LOOKED_AT}
         rows = self._database.fetch(scope.ns, "links_dangling", parameters)
         return [row.node for row in rows]
 

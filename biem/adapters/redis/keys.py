@@ -2,7 +2,12 @@
 
     biem:<kind>[.<format>]:{<scope>}[:<part>]        biem:celery:…  the broker's own
 
-`requests` are those of an API key, whose hashed id stands in the place of the scope.
+    canvas           memories of tier L1: energies, accesses, vectors
+    hot              the newest texts, before they are indexed
+    mind             running memory of conversations          mind-readers     processes that keep copies of it
+    heading          inertia of conversations                 heading-readers  processes that keep copies of it
+    rate             writes of a scope in a minute
+    requests         HTTP requests of an API key, whose hashed id stands in the place of the scope
 
 The name includes the format of the value. The first format of a kind has no number; a version that changes a format
 increments it, so that no version reads a format it does not know, and versions that run concurrently do not overwrite
@@ -12,7 +17,7 @@ searches for erased data under every name. The braces keep a scope's keys in one
 
 from typing import Literal, get_args
 
-# "mind" holds running memory and "heading" inertia: a kind keeps its first name, which older versions know.
+# A kind keeps its first name, which older versions know.
 Kind = Literal["canvas", "hot", "mind", "mind-readers", "heading", "heading-readers", "rate", "requests"]
 EVERYTHING = "biem:*"
 """Matches every key of this program."""

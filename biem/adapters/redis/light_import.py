@@ -1,4 +1,4 @@
-"""redis without OpenTelemetry, which it imports where that is installed, for measurements that nobody asked for."""
+"""redis without OpenTelemetry, which it imports where that is installed, for measurements that are not requested."""
 
 from biem.adapters.light_import import lightly
 

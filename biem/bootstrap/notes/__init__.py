@@ -24,10 +24,10 @@ from biem.domain.policies.notes import NotePolicy
 from biem.domain.scope import Scope
 from biem.lazy import lazy
 from biem.notes.encode import NoteEncoder
+from biem.notes.folder_watcher import F, FolderWatcher
 from biem.notes.search import NoteSearcher
 from biem.notes.sync import Scanner
 from biem.notes.system import NoteSystem
-from biem.notes.watch import F, FolderWatcher
 from biem.ports import Analyzer, Clock, EmbedderInfo, JobQueue
 from biem.ports.files import FileContent, Files, Walk
 from biem.ports.jobs import Exclusive
@@ -75,6 +75,7 @@ def build_notes(ground: Ground, *, life: Life, stack: ExitStack) -> NoteSystem:
             max_lexeme_bytes=policies.write.max_lexeme_bytes,
             telemetry=ground.telemetry,
             stored=searcher.changed,
+            working=ground.priority.working,
         ),
         encoder=build_note_encoder(ground, records=records, index=index),
         searcher=searcher,
@@ -137,10 +138,16 @@ def build_watcher(
     kind: str = "notes",
 ) -> FolderWatcher[F]:
     """Watches folders; what notices changes is imported here."""
-    from biem.adapters.files.watch import FolderWatch
+    from biem.adapters.files.folder_events import SystemFolderEvents
 
     return FolderWatcher(
-        kind=kind, events=FolderWatch(), exclusive=exclusive, folders=folders, scan=scan, alive=alive, look_s=look_s
+        kind=kind,
+        events=SystemFolderEvents(),
+        exclusive=exclusive,
+        folders=folders,
+        scan=scan,
+        alive=alive,
+        look_s=look_s,
     )
 
 
@@ -153,6 +160,7 @@ def build_note_encoder(ground: Ground, *, records: PostgresNotes, index: MilvusN
         memories_wait=lambda: ground.stores.records.backlog(due_only=True) > 0,
         policy=ground.policies.notes,
         telemetry=ground.telemetry,
+        working=ground.priority.working,
     )
 
 

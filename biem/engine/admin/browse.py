@@ -6,9 +6,10 @@ Reads PostgreSQL only, counts no access and changes no energy.
 from collections.abc import Sequence
 
 from biem.domain.designs.biem_node import BiemMemoryNode
+from biem.domain.graph_part import GraphNode, GraphPart
 from biem.domain.link import Link
 from biem.domain.node import DIGITS_OF_ID, Node, id_part, parse_id
-from biem.domain.paging import MOST_ON_A_PAGE, GraphNode, GraphPart
+from biem.domain.paging import MOST_ON_A_PAGE
 from biem.domain.scope import Scope
 from biem.domain.text import require_count, require_string, sha256
 from biem.engine.graph.associations import Associations

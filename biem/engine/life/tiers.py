@@ -22,19 +22,20 @@ from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.tiers")
 
-
 _MOST_SWEEPS = 10_000
+"""Ends a loop of sweeps to which scopes are added as fast as it goes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """Counts of one sweep: memories that left L1, those put back into a canvas that had lost them, and scopes
-    visited.
-    """
+    """Counts of one sweep."""
 
     left: int
+    """Memories that left L1."""
     repaired: int
+    """Memories put back into a canvas that had lost them."""
     scopes: int
+    """Scopes visited."""
 
 
 class Tiers:

@@ -11,7 +11,7 @@ from biem.ports import Vector
 MACHINES = frozenset({"assistant", "ai", "bot", "chatbot", "助手", "助理", "机器人"})
 """Speakers that are programs, lower-cased."""
 ROLES = MACHINES | {"user", "human", "me", "用户", "我"}
-"""Speakers, lower-cased, whose name in a question refers to no person: "what did the user say" names nobody."""
+"""Speakers, lower-cased, whose name in a question refers to no person: "what did the user say" names no person."""
 
 _CUT = re.compile(r"(?<=[?!。？！；;\n])|(?<=\.)\s+|(?<=[a-z)]\.)(?=[A-Z])")
 _EDGES = " \n\t-*—…"

@@ -99,7 +99,7 @@ class Exporter:
 
 
 def _line(fields: dict[str, Any]) -> bytes:
-    """One line with sorted keys; the value of an item keeps the order of its own."""
+    """One line with sorted keys; the value of an item keeps its own order."""
     everywhere = fields["type"] != "item"
     fields = dict(sorted(fields.items()))
     text = json.dumps(fields, ensure_ascii=False, allow_nan=False, sort_keys=everywhere, separators=(",", ":"))

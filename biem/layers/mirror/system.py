@@ -14,7 +14,7 @@ from biem.errors import StoreUnavailable
 from biem.layers.mirror.session_files import SessionFiles
 from biem.layers.mirror.sync import MirrorSync
 from biem.layers.mirror.transfer import MirrorTransfer
-from biem.notes.watch import BUSY_S, FolderWatcher
+from biem.notes.folder_watcher import BUSY_S, FolderWatcher
 from biem.ports.layers.mirror import FolderUnwritable, MirrorFolder, MirrorRecords
 
 logger = logging.getLogger("biem.mirror")

@@ -20,11 +20,10 @@ from biem.ports.embedding import Vector
 class KnownNote(NamedTuple):
     """A file as the last scan left it."""
 
-    id: str
     stat: FileStat
-    sha256: bytes
+    sha256: bytes = b""
     """Of its bytes; empty where they were never read."""
-    skipped: bool
+    skipped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +75,8 @@ class NoteDraft:
     names: tuple[TagName, ...]
     """Every tag that the note or one of its chunks names."""
     chunks: tuple[ChunkDraft, ...]
+    gone: tuple[bytes, ...] | None = None
+    """Keys of the chunks that were stored and that it has no more; None: what is stored is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +88,8 @@ class NoteChange:
     removed: tuple[str, ...]
 
 
-class KeptChunkMissing(Exception):
-    """A chunk of a draft that is `kept` is not there any more: read the file anew."""
+class StoredChunksChanged(Exception):
+    """A note has other chunks than a draft supposes, as after an erasure: read the file anew."""
 
 
 class ExclusionsChanged(Exception):
@@ -234,7 +235,8 @@ class NoteRecords(Protocol):
         """Store a file and its chunks in one transaction; the file of `moved_from` gets the new path first.
 
         Chunks of the same key keep their id; others are new. Removed ones leave a tombstone. The note is `pending`
-        until `complete`. Raises `NotFound` if the library was removed, and `KeptChunkMissing`; then nothing is stored.
+        until `complete`. Raises `NotFound` if the library was removed, and `StoredChunksChanged`: then nothing is
+        stored.
         """
 
     def touch(self, library: Library, stats: Sequence[FileStat]) -> None:

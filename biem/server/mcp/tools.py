@@ -17,7 +17,7 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field
 
 from biem.errors import BiemError, NotFound
-from biem.server.mcp.protocol import MemoryServer, protocol_error
+from biem.server.mcp.protocol_errors import MemoryServer, protocol_error
 
 if TYPE_CHECKING:
     from biem.domain.node import Node

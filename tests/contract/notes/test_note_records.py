@@ -17,7 +17,7 @@ from biem.domain.notes.library import Library
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
 from biem.errors import InvalidInput, NotFound
-from biem.ports.notes.records import ChunkDraft, KeptChunkMissing, NoteDraft, TagName
+from biem.ports.notes.records import ChunkDraft, NoteDraft, StoredChunksChanged, TagName
 from tests.contract.conftest import MODEL, Admin, in_scope, unit
 from tests.support.fakes import HeldClock
 
@@ -73,7 +73,14 @@ def draft(path: str, *chunks: ChunkDraft, tags: tuple[str, ...] = (), content: s
         tag_counts=(len(tags), 0, 0, 0, 0),
         names=tuple(TagName(name, name.title()) for name in named),
         chunks=chunks,
+        gone=more.get("gone"),
     )
+
+
+def id_of(notes: PostgresNotes, scope: Scope, path: str = "a.md") -> str:
+    """The id of the note of this path."""
+    [note] = notes.notes_at([scope], path)
+    return note.id
 
 
 def test_a_folder_is_registered_once(notes: PostgresNotes, library: Library, scope: Scope) -> None:
@@ -94,12 +101,12 @@ def test_a_folder_is_registered_once(notes: PostgresNotes, library: Library, sco
 def test_chunks_of_the_same_key_stay_and_others_go(notes: PostgresNotes, library: Library, scope: Scope) -> None:
     first = notes.put(library, draft("a.md", chunk("one"), chunk("two", 1)))
     assert (first.added, first.kept, first.removed) == (2, 0, ())
-    [known] = notes.files(library).values()
-    before = {found.chunk.body: found.chunk for found in notes.chunks_of([scope], known.id)}
+    note = id_of(notes, scope)
+    before = {found.chunk.body: found.chunk for found in notes.chunks_of([scope], note)}
     # When a chunk is put before them and another one is gone
     second = notes.put(library, draft("a.md", chunk("new"), chunk("one", 1, tags=("lamp",))))
     assert (second.added, second.kept, second.removed) == (1, 1, (before["two"].id,))
-    after = [found.chunk for found in notes.chunks_of([scope], known.id)]
+    after = [found.chunk for found in notes.chunks_of([scope], note)]
     assert [one.body for one in after] == ["new", "one"]
     # Then the one that stayed has its id, and its new place and tags
     assert (after[1].id, after[1].place, after[1].tags) == (before["one"].id, 1, ("Lamp",))
@@ -124,18 +131,20 @@ def test_a_chunk_that_is_kept_needs_only_its_place(notes: PostgresNotes, library
         tag_counts=(),
     )
     # When one chunk is kept behind a new one / Then it is as it was, at its new place
-    change = notes.put(library, draft("a.md", chunk("new"), kept, tags=("folder",)))
+    gone = (sha256("two"),)
+    change = notes.put(library, draft("a.md", chunk("new"), kept, tags=("folder",), gone=gone))
     assert (change.added, change.kept, len(change.removed)) == (1, 1, 1)
-    [known] = notes.files(library).values()
-    after = [found.chunk for found in notes.chunks_of([scope], known.id)]
+    note = id_of(notes, scope)
+    after = [found.chunk for found in notes.chunks_of([scope], note)]
     assert [(one.body, one.place, one.tags) for one in after] == [("new", 0, ()), ("one", 1, ("Lamp",))]
     # And one that has not moved stays where it is
-    notes.put(library, draft("a.md", chunk("new"), replace(kept, moved=False), tags=("folder",)))
-    assert [(one.chunk.body, one.chunk.place) for one in notes.chunks_of([scope], known.id)] == [("new", 0), ("one", 1)]
-    # And where one to keep is gone, nothing is stored
-    with pytest.raises(KeptChunkMissing):
-        notes.put(library, draft("a.md", replace(kept, key=sha256("two"), place=0), content="later"))
-    assert [found.chunk.body for found in notes.chunks_of([scope], known.id)] == ["new", "one"]
+    notes.put(library, draft("a.md", chunk("new"), replace(kept, moved=False), tags=("folder",), gone=()))
+    assert [(one.chunk.body, one.chunk.place) for one in notes.chunks_of([scope], note)] == [("new", 0), ("one", 1)]
+    # And where one to keep is gone, or one more is there, nothing is stored
+    for other in (replace(kept, key=sha256("two"), place=0), replace(kept, place=0)):
+        with pytest.raises(StoredChunksChanged):
+            notes.put(library, draft("a.md", other, content="later", gone=()))
+    assert [found.chunk.body for found in notes.chunks_of([scope], note)] == ["new", "one"]
     notes.skip(library, FileStat("a.md", 1, 2, 3), "too large")
     assert notes.stored_chunks(library, "a.md") is None
 
@@ -154,10 +163,11 @@ def test_what_was_removed_leaves_a_tombstone(
 
 def test_a_moved_file_keeps_note_and_chunks(notes: PostgresNotes, library: Library) -> None:
     notes.put(library, draft("old/a.md", chunk("one"), tags=("old",), content="same"))
-    before = notes.files(library)["old/a.md"]
+    before = id_of(notes, library.scope)
     change = notes.put(library, draft("new/a.md", chunk("one"), tags=("new",), content="same"), "old/a.md")
     assert (change.added, change.kept, change.removed) == (0, 1, ())
-    assert {path: known.id for path, known in notes.files(library).items()} == {"new/a.md": before.id}
+    assert list(notes.files(library)) == ["new/a.md"]
+    assert id_of(notes, library.scope) == before
     assert notes.notes_at([library.scope], "a.md")[0].tags == ("New",)
 
 
@@ -287,7 +297,7 @@ def test_a_renamed_tag_stands_for_another(notes: PostgresNotes, library: Library
     target = notes.rename_tag(scope, "hall master", TagName("hu tao", "Hu Tao"))
     [old] = notes.named([scope], ["hall master"])
     assert notes.tags([scope], [old])[old].root_shown == "Hu Tao"
-    assert notes.tagged([scope], [target], 10) == [notes.files(library)["a.md"].id]
+    assert notes.tagged([scope], [target], 10) == [id_of(notes, scope)]
     assert notes.aliases([scope]) == {old: target}
     assert notes.aliases([Scope(user="nobody")]) == {}
     # No row of a chunk was written, and the new tag is to be embedded

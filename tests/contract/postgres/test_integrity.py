@@ -86,6 +86,8 @@ def test_a_loose_end_is_found_wherever_it_is(links: PostgresLinks, scope: Scope,
     many_links(admin, scope)
     lost = node(admin, scope, number)
     admin.execute("UPDATE memories SET status = 'archived' WHERE id = %s", (lost,))
+    # When all links are looked at, Then it is found at once
+    assert links.dangling(scope, 10, every=True) == [lost]
     # When the check runs night after night, Then it is found, and nothing else ever
     found = [end for _ in range(100) for end in links.dangling(scope, 10)]
     assert set(found) == {lost}

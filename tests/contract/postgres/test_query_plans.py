@@ -4,23 +4,27 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from itertools import count
 from typing import Any
 
+import psycopg
 import pytest
 from psycopg import sql
 
 from biem.adapters.postgres.database import SESSION, Database
+from biem.adapters.postgres.migrations import migrate
 from biem.adapters.postgres.records import PostgresRecords, conditions, searched
-from biem.adapters.postgres.sql import numbered
+from biem.adapters.postgres.sql import numbered, queries
 from biem.domain.scope import Scope
 from biem.ports import EVERYTHING
-from tests.contract.conftest import MODEL, Admin, write
+from tests.contract.conftest import MODEL, Admin, build_records, write
 from tests.support.fakes import START
 
 WAITING = 5_000
 SECOND = timedelta(seconds=1)
 FEW = 500
 """Far more than a batch of ten, far less than all that wait."""
+SCOPES = 2_000
 
 
 @pytest.fixture
@@ -39,8 +43,14 @@ def crowded(admin: Admin) -> Iterator[Admin]:
 
 def most_read(plan: Mapping[str, Any]) -> int:
     """The most rows that any step of a plan looked at."""
-    own = plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0)
-    return int(max([own, *(most_read(step) for step in plan.get("Plans", ()))]))
+    return int(max(step["Actual Rows"] + step.get("Rows Removed by Filter", 0) for step in steps(plan)))
+
+
+def steps(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """A step of a plan and all those below it."""
+    yield plan
+    for step in plan.get("Plans", ()):
+        yield from steps(step)
 
 
 @pytest.mark.req("X32", partly="claiming jobs")
@@ -157,6 +167,54 @@ def test_archiving_closed_sessions_reads_no_memories_of_others(
     assert len(archived) == closed
     assert ended == (START + SECOND if closed else None)
     assert read < 10
+
+
+@pytest.fixture
+def small_scopes(empty_database: str) -> Iterator[Admin]:
+    """A database with statistics of many scopes that have one memory each."""
+    migrate(empty_database)
+    records = build_records(empty_database)
+    try:
+        records.remember(Scope(tenant="contract"), [write(f"said {n}", kind="event") for n in range(SCOPES)])
+    finally:
+        records.close()
+    with psycopg.connect(empty_database, autocommit=True) as admin:
+        admin.execute("INSERT INTO scopes (ns, tenant, usr, project) SELECT id, 'contract', id, '' FROM memories")
+        admin.execute("UPDATE memories SET ns = id")
+        admin.execute("VACUUM (FULL, ANALYZE) memories")
+        with admin.transaction(force_rollback=True):
+            for setting in SESSION:
+                admin.execute(setting.replace("SET ", "SET LOCAL ", 1).encode())
+            yield admin
+
+
+@pytest.mark.req("X32", partly="keys in scopes that have grown")
+def test_statistics_of_small_scopes_make_no_statement_read_a_scope_for_a_key(small_scopes: Admin) -> None:
+    # Given statements as calls prepare them, once for all scopes, but for some whose texts tell no types
+    if small_scopes.info.server_version < 160_000:
+        pytest.skip("GENERIC_PLAN came with PostgreSQL 16")
+    planned: dict[str, Any] = {}
+    numbers = count(1)
+    for name, text in queries().items():
+        prepared = numbered(name)[0] if "%(" in text else re.sub("%s", lambda _: f"${next(numbers)}", text).encode()
+        result = small_scopes.pgconn.exec_(b"SAVEPOINT one; EXPLAIN (GENERIC_PLAN, FORMAT JSON) " + prepared)
+        if value := result.get_value(0, 0) if result.ntuples else None:
+            planned[name] = json.loads(value)[0]["Plan"]
+        small_scopes.pgconn.exec_(b"ROLLBACK TO one")
+    assert len(planned) > 0.9 * len(queries())
+
+    # When they are planned / Then none looks through all memories of a scope for an id or for a conversation
+    key = re.compile(r"(?:^\(+|AND \()(?:id|conversation) = ")
+    read = {
+        name: (step["Index Name"], step["Index Cond"], step["Filter"])
+        for name, plan in planned.items()
+        for step in steps(plan)
+        if step.get("Relation Name") == "memories"
+        and step.get("Index Name") not in ("memories_canvas", "memories_core")  # which are small
+        and re.fullmatch(r"\(ns = \S+\)", step.get("Index Cond", ""))
+        and key.search(step.get("Filter", ""))
+    }
+    assert read == {}
 
 
 def rows_read(admin: Admin) -> int:

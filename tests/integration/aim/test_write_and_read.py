@@ -10,7 +10,7 @@ from biem.adapters.analyzers import RuleAnalyzer
 from biem.aim import AimMemory
 from biem.domain.fields import Fields
 from tests.integration.aim.conftest import facts
-from tests.support.fakes import eventually
+from tests.support.fakes import PATIENCE_S, eventually
 
 
 @pytest.mark.req("A24", "A32")
@@ -112,7 +112,7 @@ def test_of_a_bilingual_dialogue_the_gate_refuses_some_and_lets_some_form(aim: A
     ids = aim.memory.remember_many(
         {"text": turn["text"], "speaker": turn["speaker"], "conversation": turn["conversation"]} for turn in turns
     )
-    assert aim.memory.flush()
+    assert aim.memory.flush(PATIENCE_S)
 
     # When the gate has judged it with its defaults
     refused = {refusal.id for refusal in aim.memory.refusals(limit=1_000)}

@@ -3,6 +3,8 @@
 import gzip
 import json
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -127,6 +129,42 @@ def test_the_id_comes_with_the_acknowledgement_and_survives_a_kill(cli: Cli) -> 
     process.communicate()
     assert cli.kept("killed", "id") == [memory_id]
     assert cli("get", memory_id, "--user", "killed").stdout.endswith("\n\nThe ferry to Barreiro leaves at 7:40\n")
+
+
+_COUNTED = """
+import os, sys
+from biem.adapters.embedders import e5_weights
+from biem.cli import main
+sizes, made, left = [], e5_weights.Pieces._of, os._exit
+def counted(self, ids, unknown):
+    sizes.append(len(ids))
+    return made(self, ids, unknown)
+def leave(code):
+    print(max(sizes), flush=True)
+    left(code)
+e5_weights.Pieces._of, os._exit = counted, leave
+main()
+"""
+
+
+def test_a_command_that_indexes_one_text_builds_a_tokenizer_of_its_words_only(cli: Cli) -> None:
+    # Given a command in its own process / When it waits until its text is indexed
+    command = [
+        sys.executable,
+        "-c",
+        _COUNTED,
+        "--home",
+        str(cli.home),
+        "remember",
+        "The key is under the mat",
+        "--wait",
+    ]
+    done = subprocess.run(command, cwd=cli.home.parent, capture_output=True, text=True, timeout=300, check=True)
+
+    # Then it embedded it without the whole vocabulary, which takes longer to build than all the rest
+    memory_id, pieces = done.stdout.split()
+    assert cli("get", memory_id, "--json").document["status"] == "active"
+    assert 0 < int(pieces) < 1_000
 
 
 @pytest.mark.long

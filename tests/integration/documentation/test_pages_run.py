@@ -21,6 +21,8 @@ from typing import Any
 import pytest
 
 import biem
+from biem.bootstrap import build_embedder
+from biem.config import Settings
 from tests.integration.documentation.preloaded import preloaded
 
 ROOT = Path(__file__).parents[3]
@@ -136,6 +138,15 @@ def forked_biem(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
+@pytest.fixture(scope="module")
+def _model_stays_loaded(docs_home: Path) -> Iterator[None]:
+    """Memories of one process share the packaged model; each page would load it several times."""
+    embedder = build_embedder(Settings(home=docs_home))
+    yield
+    embedder.close()
+
+
+@pytest.mark.usefixtures("_model_stays_loaded")
 @pytest.mark.req("G69")
 @pytest.mark.req("X2", partly="the documented examples, with default settings")
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from biem.adapters.embedded import Status, boot, keep, status, stop
 from biem.adapters.milvus.light_import import MilvusClient
 from biem.errors import ConfigError, StoreFull
 from tests.support import stacks
+from tests.support.fakes import PATIENCE_S
 from tests.support.stacks import (
     CLIENT,
     down,
@@ -48,7 +49,7 @@ def test_all_three_servers_answer_soon_also_on_the_first_start_and_keep_their_da
         milvus.create_collection("c", dimension=4, auto_id=False)
         milvus.insert("c", [{"id": 42, "vector": [1.0, 0.0, 0.0, 0.0]}])
         milvus.close()
-    eventually(lambda: down(new_home), 60, "the last one to leave ends the servers")
+    eventually(lambda: down(new_home), PATIENCE_S, "the last one to leave ends the servers")
     # Then a later start finds it again
     started = time.monotonic()
     with joined(new_home) as urls:
@@ -115,7 +116,7 @@ def test_root_hands_postgres_to_another_user_without_opening_folders(base: Path,
         assert query(urls, "SELECT 1") == [(1,)]
         assert psutil.Process(server_pid(own_home, "postgres")).uids().effective != 0
         dead = kill_owner(own_home)
-        eventually(recovered(own_home, dead), 60, "a new owner")
+        eventually(recovered(own_home, dead), PATIENCE_S, "a new owner")
         assert query(urls, "SELECT 1") == [(1,)]
     assert base.stat().st_mode & 0o777 == 0o700
     assert own_home.stat().st_mode & 0o777 == 0o700
@@ -137,7 +138,7 @@ def test_an_ordinary_user_is_served(base: Path, new_home: Path) -> None:
     done = subprocess.run(words, input="", capture_output=True, text=True, check=False)
     # Then the servers run, and all is its own
     assert done.returncode == 0, done.stderr
-    eventually(lambda: down(new_home), 60, "the last one to leave ends the servers")
+    eventually(lambda: down(new_home), PATIENCE_S, "the last one to leave ends the servers")
     assert {path.lstat().st_uid for path in new_home.rglob("*")} == {65534}
 
 
@@ -154,7 +155,7 @@ def test_stop_ends_the_servers_for_joined_clients_too_until_a_client_joins_again
         with joined(own_home):
             assert query(urls, "SELECT 1") == [(1,)]
         # And from then on the first one looks after it again
-        eventually(recovered(own_home, kill_owner(own_home)), 60, "a new owner")
+        eventually(recovered(own_home, kill_owner(own_home)), PATIENCE_S, "a new owner")
 
 
 @pytest.mark.req("D1")
@@ -180,7 +181,7 @@ def test_a_home_with_a_long_or_odd_name_works(base: Path, name: str) -> None:
         assert milvus.list_collections() == []
         milvus.close()
         sockets = Path(urls.redis_url.removeprefix("unix://")).parent
-    eventually(lambda: down(base / name), 60, "the servers end")
+    eventually(lambda: down(base / name), PATIENCE_S, "the servers end")
     assert not sockets.exists()
 
 
@@ -210,7 +211,7 @@ def small_disk(place: Path, size: str) -> Iterator[None]:
         pytest.skip("not allowed to mount here")
     try:
         yield
-        eventually(lambda: down(place), 60, "nothing is left")
+        eventually(lambda: down(place), PATIENCE_S, "nothing is left")
     finally:
         subprocess.run(["umount", "-l", place], check=True)
 
@@ -233,7 +234,7 @@ def test_a_home_whose_disk_filled_up_says_so_and_starts_again_when_there_is_room
         shutil.copytree(cluster, new_home / "postgres")
         with joined(new_home) as urls:
             query(urls, "CREATE TABLE t AS SELECT 42 AS x")
-        eventually(lambda: down(new_home), 60, "the servers end")
+        eventually(lambda: down(new_home), PATIENCE_S, "the servers end")
         filler = new_home / "filler"
         with filler.open("wb", buffering=0) as file, suppress(OSError):
             while True:

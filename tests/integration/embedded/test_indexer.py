@@ -39,7 +39,7 @@ def lives(pid: int) -> bool:
 
 def waiting(cli: Cli) -> int:
     """The pid of the indexer, once it has said it."""
-    eventually(lambda: local_indexer(Settings(home=cli.home)) is not None, 60)
+    eventually(lambda: local_indexer(Settings(home=cli.home)) is not None)
     found = local_indexer(Settings(home=cli.home))
     assert found is not None
     return found

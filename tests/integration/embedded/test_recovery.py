@@ -11,6 +11,7 @@ import pytest
 
 from biem.adapters.embedded import status
 from tests.support import stacks
+from tests.support.fakes import PATIENCE_S
 from tests.support.stacks import (
     LINGER_S,
     client,
@@ -67,7 +68,7 @@ def test_processes_that_arrive_together_share_one_owner_and_the_last_to_leave_en
         assert {status(own_home).owner_pid} == owners
         # And goes when the last one is killed
         a.kill()
-        eventually(lambda: down(own_home), 60, "a killed client counts as gone")
+        eventually(lambda: down(own_home), PATIENCE_S, "a killed client counts as gone")
 
 
 @pytest.mark.req("D1")
@@ -87,7 +88,7 @@ def test_no_acknowledged_text_is_lost_or_doubled_while_the_owner_is_killed_three
             acknowledged = [a.stdout.readline(), b.stdout.readline()]
             for _ in range(3):
                 dead = kill_owner(own_home)
-                eventually(recovered(own_home, dead), 60, "the stack is back")
+                eventually(recovered(own_home, dead), PATIENCE_S, "the stack is back")
                 acknowledged += [a.stdout.readline() for _ in range(100)]
             acknowledged += [*a.stdout, *b.stdout]
             assert (a.wait(), b.wait()) == (0, 0)
@@ -102,7 +103,7 @@ def test_a_surviving_client_brings_the_stack_back_at_the_same_urls(own_home: Pat
     with joined(own_home) as urls:
         query(urls, "CREATE TABLE t AS SELECT 1 AS x")
         dead = kill_owner(own_home)
-        eventually(recovered(own_home, dead), 60, "a new owner")
+        eventually(recovered(own_home, dead), PATIENCE_S, "a new owner")
         assert status(own_home).urls == urls
         assert query(urls, "SELECT x FROM t") == [(1,)]
 
@@ -118,7 +119,7 @@ def test_a_server_that_is_killed_comes_back(own_home: Path) -> None:
             def replaced(name: str = name, dead: int = dead) -> bool:
                 return any(s.name == name and s.ready and s.pid != dead for s in status(own_home).servers)
 
-            eventually(replaced, 60, f"{name} is back")
+            eventually(replaced, PATIENCE_S, f"{name} is back")
         assert query(urls, "SELECT x FROM t") == [(1,)]
 
 
@@ -132,7 +133,7 @@ def test_nothing_is_left_after_every_process_was_killed_and_the_next_start_recov
             process.kill()
             kill_owner(own_home)
             # Then no server outlives them
-            eventually(lambda: not processes(own_home), 60, "no orphans")
+            eventually(lambda: not processes(own_home), PATIENCE_S, "no orphans")
     with joined(own_home) as urls:
         assert query(urls, "SELECT x FROM t") == [(1,)]
 
@@ -140,7 +141,7 @@ def test_nothing_is_left_after_every_process_was_killed_and_the_next_start_recov
 @pytest.mark.req("D1", "X42")
 def test_a_kill_in_the_middle_of_the_first_start_leaves_no_half_made_cluster(new_home: Path) -> None:
     with client(new_home) as process:
-        eventually((new_home / "postgres.new").is_dir, 60, "initdb runs")
+        eventually((new_home / "postgres.new").is_dir, PATIENCE_S, "initdb runs")
         process.kill()
         kill_owner(new_home)
     assert not (new_home / "postgres").exists()
@@ -180,7 +181,9 @@ def test_a_frozen_backend_of_a_dead_postmaster_does_not_keep_a_home_down(own_hom
                 kill_owner(own_home)
             # Then the next start ends the rest of it, and nothing else, and has what was committed
             with joined(own_home) as urls:
-                eventually(lambda: not lives(backend) and status(own_home).ready, 60, "another postmaster answers")
+                eventually(
+                    lambda: not lives(backend) and status(own_home).ready, PATIENCE_S, "another postmaster answers"
+                )
                 assert query(urls, "SELECT x FROM t") == [(1,)]
             assert near.poll() is None
             assert lives(other)
@@ -191,7 +194,7 @@ def test_a_frozen_backend_of_a_dead_postmaster_does_not_keep_a_home_down(own_hom
 def test_a_pid_that_now_belongs_to_another_process_is_spared_and_does_no_harm(own_home: Path) -> None:
     with joined(own_home):
         pass
-    eventually(lambda: down(own_home), 60, "the servers end")
+    eventually(lambda: down(own_home), PATIENCE_S, "the servers end")
     with client(own_home.with_name("other")) as innocent:
         # Given pid files of dead servers, whose pid was given to a process that is not ours
         for name in ("postgres", "valkey", "milvus"):
@@ -217,7 +220,7 @@ def test_an_owner_whose_home_was_removed_leaves(base: Path, own_home: Path) -> N
     stack = joined(own_home)
     stack.join()
     own_home.rename(base / "moved")
-    eventually(lambda: not processes(own_home), 60, "the servers of a removed home end")
+    eventually(lambda: not processes(own_home), PATIENCE_S, "the servers of a removed home end")
     stack.leave()
     stack.leave()
     assert not own_home.exists()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import stacks
+from tests.support.fakes import PATIENCE_S
 from tests.support.stacks import down, eventually, joined
 
 base = stacks.base
@@ -47,7 +48,7 @@ def test_it_is_ready_within_three_seconds_of_a_machine_that_does_nothing_else(ba
             with joined(home):
                 ready_s = time.monotonic() - began
         took.append(ready_s / slower[0])
-        eventually(lambda home=home: down(home), 60, "the servers end")  # type: ignore[misc]
+        eventually(lambda home=home: down(home), PATIENCE_S, "the servers end")  # type: ignore[misc]
         if took[-1] <= 3:
             break
     assert min(took) <= 3, took

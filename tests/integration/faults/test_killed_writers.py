@@ -97,7 +97,7 @@ def test_all_that_two_processes_wrote_is_found_once_after_the_owner_was_killed_t
     assert len(written) == 2 * EACH
     every_text_is_found_once(own_home, written)
     # And when everyone has left, no process stays behind
-    eventually(lambda: not processes(own_home), 60)
+    eventually(lambda: not processes(own_home))
 
 
 @pytest.mark.long
@@ -110,7 +110,7 @@ def test_what_a_killed_writer_had_acknowledged_is_found_once(own_home: Path, tmp
         writer.kill()
         writer.wait(300)
     # Then no server is orphaned
-    eventually(lambda: not processes(own_home), 60)
+    eventually(lambda: not processes(own_home))
     # And the next one finds all that was acknowledged
     written = acknowledged(notes)
     assert len(written) >= 150

@@ -89,7 +89,7 @@ def test_every_item_that_a_killed_writer_had_put_is_there_with_its_memory_and_no
                 os.kill(owner, signal.SIGKILL)
             writer.kill()
             writer.wait(300)
-    eventually(lambda: not processes(own_home), 60)
+    eventually(lambda: not processes(own_home))
 
     # When another process looks
     with biem.connect(home=own_home, scope=biem.Scope(user=USER), embedder=WordEmbedder()) as memory:

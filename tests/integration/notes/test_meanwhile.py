@@ -47,6 +47,21 @@ def paths(memory: biem.Memory) -> set[str]:
     return {hit.note.path for hit in memory.notes.search("Which berth has the harbour?", top_k=50)}
 
 
+def test_a_sync_pauses_while_another_thread_is_in_a_call(memory: biem.Memory, tmp_path: Path) -> None:
+    # Given a new file, and a call under way
+    written(tmp_path, 1)
+    memory.notes.add(tmp_path, name="lib")
+    syncing = threading.Thread(target=memory.notes.sync)
+    with memory._system.notes.searcher._calling():
+        # When another thread syncs / Then nothing is stored at first
+        syncing.start()
+        syncing.join(0.5)
+        assert sum(memory.notes.stats()[0].files.values()) == 0
+    # And everything once the call has ended
+    syncing.join(30)
+    assert memory.notes.stats()[0].files["indexed"] == 1
+
+
 @pytest.mark.parametrize("edited", [False, True])
 def test_a_note_that_is_erased_during_a_scan_does_not_return(
     memory: biem.Memory, tmp_path: Path, reading: Callable[..., None], *, edited: bool
@@ -159,7 +174,7 @@ def test_a_process_that_stands_still_keeps_nobody_from_answers_and_erasures(cli:
 
     # Given a process that stands still in the middle of a scan
     syncing = cli.start("notes", "sync", *scope)
-    eventually(lambda: known() > 5, 60)
+    eventually(lambda: known() > 5)
     syncing.send_signal(signal.SIGSTOP)
     try:
         # When a note is erased and a question asked / Then both are done

@@ -149,7 +149,7 @@ def test_a_watcher_that_is_killed_is_noticed_and_replaced(cli: Cli, tmp_path: Pa
     # Given a process that watches / When it is killed
     first = cli.start("notes", "watch", *scope)
     (tmp_path / "harbour.md").write_text("# Harbour\n\nBoats leave at nine.\n")
-    eventually(lambda: is_indexed("harbour.md"), 60)
+    eventually(lambda: is_indexed("harbour.md"))
     assert watched_at() is not None
     first.kill()
     first.communicate(timeout=60)
@@ -157,7 +157,7 @@ def test_a_watcher_that_is_killed_is_noticed_and_replaced(cli: Cli, tmp_path: Pa
     assert watched_at() is not None
     (tmp_path / "bridge.md").write_text("# Bridge\n\nIt opens at ten.\n")
     second = cli.start("notes", "watch", *scope)
-    eventually(lambda: is_indexed("bridge.md"), 60)
+    eventually(lambda: is_indexed("bridge.md"))
     second.send_signal(signal.SIGINT)
     _, said = second.communicate(timeout=60)
     assert second.returncode == 0

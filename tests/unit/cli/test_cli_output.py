@@ -176,6 +176,18 @@ def test_progress_on_a_terminal_leaves_nothing_behind_on_stdout() -> None:
     assert said(out) == ""
 
 
+def test_the_bar_names_the_phase_and_its_own_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Given a hundred files read in ten seconds / When ten are indexed in the next
+    shown: list[tuple[str, float, float | None, str]] = []
+    ticker = Ticker(make(), "read", 100.0, lambda *said: shown.append(said), _started=0.0)
+    for moment, (what, total, done) in enumerate([("read", 100, 50), ("index", 20, 0), ("index", 20, 10)], 1):
+        monkeypatch.setattr("time.monotonic", lambda moment=moment: moment * 10.0)
+        ticker.enter(what, total)
+        ticker.update(done, done)
+    # Then each has its name, and indexing the time since it began
+    assert shown == [("read", 50, 100, "50 (5/s)"), ("index", 0, 20, "0 (0/s)"), ("index", 10, 20, "10 (1/s)")]
+
+
 def test_percentiles_are_values_that_were_measured() -> None:
     assert [percentile([3.0, 1.0, 2.0], share) for share in (0.01, 0.5, 0.95)] == [1.0, 2.0, 3.0]
 

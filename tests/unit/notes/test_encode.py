@@ -1,6 +1,7 @@
 """What the encoder of notes does with leases: after success, after an outage, after a note that breaks it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, cast
 
 import pytest
@@ -80,7 +81,14 @@ class Index:
             self.rows.pop(key, None)
 
 
-def encoder(records: Records, index: Index, embedder: WordEmbedder, *, waiting: int = 0) -> NoteEncoder:
+def encoder(
+    records: Records,
+    index: Index,
+    embedder: WordEmbedder,
+    *,
+    waiting: int = 0,
+    working: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> NoteEncoder:
     waits = [True] * waiting
 
     return NoteEncoder(
@@ -90,6 +98,7 @@ def encoder(records: Records, index: Index, embedder: WordEmbedder, *, waiting: 
         memories_wait=lambda: bool(waits and waits.pop()),
         policy=LibraryPolicy(batch=2, patience_s=5.0),
         telemetry=Telemetry(),
+        working=working,
     )
 
 
@@ -155,3 +164,16 @@ def test_a_stopped_encoder_takes_nothing() -> None:
     stopped.stop()
     assert stopped() == 0
     assert records.leases
+
+
+def test_a_batch_is_background_work_also_on_the_thread_of_a_caller() -> None:
+    records, marks = Records([pending(1, "a")]), list[str]()
+
+    @contextmanager
+    def working() -> Iterator[None]:
+        marks.append("begun")
+        yield
+        marks.append(str(records.calls[-1]))
+
+    assert encoder(records, Index(), WordEmbedder(), working=working)() == 1
+    assert marks == ["begun", "('finish', 1)"]

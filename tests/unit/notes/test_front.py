@@ -1,8 +1,11 @@
 """Front matter: four fields are read, broken YAML is reported, nothing grows."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from biem.domain.note import FrontMatter
+from biem.notes.dates import date_of
 from biem.notes.front import Front, split
 
 
@@ -86,3 +89,54 @@ def test_a_bomb_of_aliases_is_refused() -> None:
 
 def test_more_than_64_kib_is_no_front_matter() -> None:
     assert split("---\na: " + "x" * (64 << 10) + "\n---\n") == Front()
+
+
+HUGO = """+++
+# made by a generator
+title = "Green  tea"
+date = 2024-05-02T10:00:00+08:00
+tags = ["tea", "绿茶", 2024]
+draft = false
+[params]
+title = "another"
++++
+body
+"""
+
+
+def test_toml_between_plus_signs_is_read_as_yaml_is() -> None:
+    found = split(HUGO)
+    assert found.fields == FrontMatter("Green tea", ("tea", "绿茶", "2024"), (), "2024-05-02 10:00:00+08:00")
+    assert HUGO[found.end :] == "body\n"
+    assert date_of(found.fields.date) == datetime(2024, 5, 2, 2, tzinfo=UTC)
+    assert split("+++\n+++\nbody") == Front(end=8)
+
+
+@pytest.mark.parametrize(
+    "text", ["+++\n\nprose\n\n+++\nmore\n", "+++\na = 1\n", " +++\na = 1\n+++\n", "+++\na: 1\n---\n"]
+)
+def test_what_only_looks_like_toml_is_body(text: str) -> None:
+    assert split(text) == Front()
+
+
+@pytest.mark.parametrize(
+    ("toml", "line", "words"),
+    [
+        ("title = green", 2, "Invalid value"),
+        ('a = "b"\na = "c"', 3, "overwrite"),
+        ('title = "a', 2, "Illegal character"),
+        ("a = " + "1" * 9_000, 1, "digits"),
+        ("a = " + "[" * 9_000 + "]" * 9_000, 1, "deep"),
+    ],
+)
+def test_broken_toml_is_left_out_and_says_where(toml: str, line: int, words: str) -> None:
+    text = f"+++\n{toml}\n+++\nbody\n"
+    found = split(text)
+    assert (found.fields, found.line) == (FrontMatter(), line)
+    assert words in found.problem
+    assert text[found.end :] == "body\n"
+
+
+@pytest.mark.parametrize("value", ["true", "0x" + "f" * 9_000, "{a = 1}"])
+def test_values_of_toml_that_are_no_names_are_left_out(value: str) -> None:
+    assert split(f"+++\ntitle = {value}\ntags = [{value}]\n+++\n").fields == FrontMatter()

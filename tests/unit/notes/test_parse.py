@@ -6,11 +6,11 @@ from unittest import mock
 
 import mistune
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from biem.notes import parse
-from biem.notes.parse import Block, blocks
+from biem.notes.parse import Block, blocks, paragraphs
 
 TRAPS = """\
 intro
@@ -139,6 +139,19 @@ def test_places_count_from_the_whole_text() -> None:
     assert blocks(text, 13) == [Block("heading", 13, 17, 1, ("a",))]
 
 
+@pytest.mark.parametrize("end", ["", "\n", "  ", "\n\n"])
+def test_paragraphs_are_one_block_until_they_are_told_apart(end: str) -> None:
+    # Given paragraphs, more than are taken at once / When they are told apart
+    text = "# a\n\n" + "".join(f"word {number}\nline\n\n" for number in range(200)) + f"last\n{end}"
+    found = blocks(text)
+    apart = [each for block in found for each in paragraphs(text, block)]
+    # Then few blocks are each paragraph, in its place
+    assert len(found) < 10
+    assert [block.texts[0] for block in apart] == ["a", *(f"word {number}\nline" for number in range(200)), "last"]
+    assert all(text.startswith(block.texts[0], block.start) for block in apart[1:])
+    assert [block.stop for block in apart[1:-1]] == [block.start for block in apart[2:]]
+
+
 def test_the_end_needs_no_line_break() -> None:
     assert blocks("# a") == [Block("heading", 0, 3, 1, ("a",))]
     assert blocks("") == blocks("\n \n") == []
@@ -167,11 +180,13 @@ def test_blocks_are_in_order_and_begin_lines_for_any_text(text: str) -> None:
     assert not found or found[-1].stop == len(text) or found[-1].level
 
 
+@example("# a\na\n\n[m]: n")
+@example("a\n\nb\n  ")
 @given(st.lists(st.one_of(PIECES, st.sampled_from(["a", "长夜之光", "b = c", "", ""])), max_size=20).map("\n".join))
 def test_paragraphs_and_headings_that_are_found_without_mistune_are_the_same(text: str) -> None:
-    found = blocks(text)
+    found = [each for block in blocks(text) for each in paragraphs(text, block)]
     never = re.compile("(?!)")
-    with mock.patch.multiple(parse, _PROSE=never, _HEADING=never):
+    with mock.patch.multiple(parse, _PROSE=never, _RUN=never, _HEADING=never):
         assert blocks(text) == found
 
 

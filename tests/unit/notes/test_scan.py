@@ -1,12 +1,15 @@
 """What a scan does about each file, from stats alone."""
 
+from operator import attrgetter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from biem.domain.note import FileStat, SkippedNote
-from biem.notes.scan import RACY_NS, FileChanges, KnownFile, collisions, compare, is_suspicious, moves
+from biem.notes.scan import RACY_NS, FileChanges, collisions, compare, is_suspicious, moves
 from biem.ports.files import Walk
+from biem.ports.notes.records import KnownNote
 
 THEN = 1_000 * RACY_NS
 """When the scan before began."""
@@ -16,8 +19,8 @@ def stat(path: str, size: int = 1, mtime_ns: int = 0, inode: int = 1) -> FileSta
     return FileStat(path, size, mtime_ns, inode)
 
 
-def known(*files: FileStat) -> dict[str, KnownFile]:
-    return {file.path: KnownFile(file, file.path.encode()) for file in files}
+def known(*files: FileStat) -> dict[str, KnownNote]:
+    return {file.path: KnownNote(file, file.path.encode()) for file in files}
 
 
 @pytest.mark.req("G50", partly="new, changed and vanished files are told apart")
@@ -67,13 +70,13 @@ def test_what_could_not_be_looked_at_has_not_vanished() -> None:
 
 
 def test_a_file_that_vanished_here_and_appeared_there_was_moved() -> None:
-    gone = [KnownFile(stat(path), content) for path, content in [("a/x.md", b"1"), ("a/y.md", b"1"), ("a/z.md", b"2")]]
+    gone = [KnownNote(stat(path), content) for path, content in [("a/x.md", b"1"), ("a/y.md", b"1"), ("a/z.md", b"2")]]
     new = {"b/y.md": b"1", "c/w.md": b"1", "d/v.md": b"1", "e/u.md": b"3"}
     assert moves(gone, new) == {"b/y.md": "a/y.md", "c/w.md": "a/x.md"}
 
 
 def test_files_never_read_are_not_moved() -> None:
-    assert moves([KnownFile(stat("a"), b"")], {"b": b""}) == {}
+    assert moves([KnownNote(stat("a"), b"")], {"b": b""}) == {}
 
 
 @pytest.mark.parametrize(
@@ -99,6 +102,6 @@ FILES = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 3)).map(
 @given(FILES, FILES)
 def test_every_file_is_in_one_group(before: list[FileStat], now: list[FileStat]) -> None:
     found = compare(Walk(tuple(now)), known(*before), scanned_ns=THEN)
-    assert sorted([*found.unchanged, *found.new, *found.changed]) == now
+    assert sorted([*found.unchanged, *found.new, *found.changed], key=attrgetter("path")) == now
     gone = {file.stat.path for file in found.vanished}
     assert gone == {file.path for file in before} - {file.path for file in now}

@@ -3,7 +3,7 @@
 import pytest
 
 from biem.domain.note import FileStat
-from biem.notes.draft import drafted
+from biem.notes.note_rows import drafted
 from tests.unit.notes.reading import note
 
 _ID_BYTES = 4

@@ -18,7 +18,11 @@ PROGRAM = Path(__file__).parents[2] / "mutation" / "nursery.py"
 @pytest.fixture
 def nursery(tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
     command = [sys.executable, "-P", str(PROGRAM)]
-    with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    # The repository's configuration, which is not here, leaves out plugins of packages that it has for other reasons.
+    environment = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         yield process
         process.kill()
 

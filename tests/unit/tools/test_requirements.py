@@ -75,12 +75,19 @@ def test_a_run_reports_every_outcome_once_in_every_process(tmp_path: Path, proce
         "pytest",
         "-p",
         "no:cacheprovider",
+        "-p",
+        "xdist",
         "-n",
         processes,
         f"--rootdir={tmp_path}",
         str(tmp_path),
     ]
-    environment = {"TEST_REPORT": str(tmp_path / "ran"), "PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
+    environment = {
+        "TEST_REPORT": str(tmp_path / "ran"),
+        "PYTHONPATH": str(ROOT),
+        "PATH": "/usr/bin:/bin",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # each process would load those of all packages
+    }
     subprocess.run(run, cwd=tmp_path, env=environment, check=False, capture_output=True, timeout=120)
     (tmp_path / "ran" / "another.json").write_text(json.dumps({"tests/unit/test_b.py::test_b": ("passed", 99)}))
     assert outcomes(tmp_path / "ran") == {

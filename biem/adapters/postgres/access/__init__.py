@@ -8,7 +8,7 @@ from biem.domain.access.key import ApiKey
 
 
 class PostgresKeys:
-    """The port `KeyRecords`. The database is shared with other adapters, or of its own."""
+    """The port `KeyRecords`. The database may be shared with other adapters."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

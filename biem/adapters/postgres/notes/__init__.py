@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from psycopg.types.json import Jsonb
 
@@ -14,7 +15,14 @@ from biem.domain.note import FileStat, StoredChunks
 from biem.domain.notes.library import Library, LibraryState, LibraryStats, Note
 from biem.domain.scope import Scope
 from biem.errors import InvalidInput, NotFound
-from biem.ports.notes.records import ErasedNotes, ExclusionsChanged, KeptChunkMissing, KnownNote, NoteChange, NoteDraft
+from biem.ports.notes.records import (
+    ErasedNotes,
+    ExclusionsChanged,
+    KnownNote,
+    NoteChange,
+    NoteDraft,
+    StoredChunksChanged,
+)
 
 _TROUBLED = 20
 
@@ -98,10 +106,8 @@ class PostgresNotes(PostgresNoteIndexing, PostgresNoteReading):
     def files(self, library: Library) -> dict[str, KnownNote]:
         rows = self._database.fetch(library.scope.ns, "note_files", library_key(library), binary=True)
         return {
-            row.path: KnownNote(
-                row.id, FileStat(row.path, row.bytes, row.mtime_ns, int(row.inode)), bytes(row.sha256), row.skipped
-            )
-            for row in rows
+            path: KnownNote(FileStat(path, size, mtime_ns, int(inode)), bytes(sha256), skipped)
+            for path, size, mtime_ns, inode, sha256, skipped in rows
         }
 
     def stored_chunks(self, library: Library, path: str) -> StoredChunks | None:
@@ -127,23 +133,30 @@ class PostgresNotes(PostgresNoteIndexing, PostgresNoteReading):
                     moved = {**library_key(library), "path": draft.stat.path, "former": moved_from}
                     connection.execute(self._sql["note_move"], moved)
                 [put] = connection.execute(self._sql["note_put"], note_row(library, draft, ids)).fetchall()
-                keys = [chunk.key for chunk in draft.chunks]
-                dropped = connection.execute(self._sql["note_chunks_drop"], {"ns": ns, "note": put.id, "keys": keys})
-                removed = tuple(row.id for row in dropped.fetchall())
-                if kept := [chunk for chunk in draft.chunks if chunk.kept]:
-                    places = Jsonb([place_row(chunk) for chunk in kept if chunk.moved])
-                    row = {"ns": ns, "note": put.id, "chunks": places}
-                    [found] = connection.execute(self._sql["note_chunks_keep"], row).fetchall()
-                    if found.there < len(kept):
-                        raise KeptChunkMissing
-                rows = Jsonb([chunk_row(chunk, ids) for chunk in draft.chunks if not chunk.kept])
-                written = connection.execute(
-                    self._sql["note_chunks_put"], {"ns": ns, "note": put.id, "chunks": rows}
-                ).fetchall()
+                row = {"ns": ns, "note": put.id}
+                gone = self._gone(connection, row, draft)
+                dropped = connection.execute(self._sql["note_chunks_drop"], {**row, "keys": gone}) if gone else ()
+                removed = tuple(each.id for each in dropped)
+                if places := [place_row(chunk) for chunk in draft.chunks if chunk.kept and chunk.moved]:
+                    connection.execute(self._sql["note_chunks_keep"], {**row, "chunks": Jsonb(places)})
+                fresh = Jsonb([chunk_row(chunk, ids) for chunk in draft.chunks if not chunk.kept])
+                written = connection.execute(self._sql["note_chunks_put"], {**row, "chunks": fresh}).fetchall()
+                if draft.gone is not None:
+                    [found] = connection.execute(self._sql["note_chunks_count"], row).fetchall()
+                    if found.there != len(draft.chunks):
+                        raise StoredChunksChanged
             added = len({row.id for row in written} & {chunk.id for chunk in draft.chunks})
             return NoteChange(added, len(draft.chunks) - added, removed)
 
         return self._database.retrying(attempt)
+
+    def _gone(self, connection: Connection, note: Mapping[str, Any], draft: NoteDraft) -> list[bytes]:
+        """The keys of the chunks that a note has no more: known, or found among all that it has."""
+        if draft.gone is not None:
+            return list(draft.gone)
+        stay = {chunk.key for chunk in draft.chunks}
+        stored = connection.execute(self._sql["note_chunk_keys"], note, binary=True)
+        return [key for each in stored if (key := bytes(each.key)) not in stay]
 
     def touch(self, library: Library, stats: Sequence[FileStat]) -> None:
         if not stats:
@@ -167,7 +180,7 @@ class PostgresNotes(PostgresNoteIndexing, PostgresNoteReading):
                     return ()
                 row = {**library_key(library), **stat_row(stat), "id": new_id(), "reason": reason}
                 [put] = connection.execute(self._sql["note_skip"], row).fetchall()
-                dropped = connection.execute(self._sql["note_chunks_drop"], {"ns": ns, "note": put.id, "keys": []})
+                dropped = connection.execute(self._sql["note_chunks_drop"], {"ns": ns, "note": put.id, "keys": None})
                 return tuple(each.id for each in dropped.fetchall())
 
         return self._database.retrying(attempt)

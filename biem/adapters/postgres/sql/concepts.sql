@@ -193,7 +193,7 @@ UPDATE concepts c SET empty = true
 WHERE c.ns = %(ns)s AND c.id = ANY (%(ids)s::uuid[])
     AND NOT EXISTS (SELECT FROM concept_items i WHERE i.concept_id = c.id)
 
--- concept_lock: concepts locked in one order, and before their items, so that nobody waits for each other
+-- concept_lock: concepts locked in one order, and before their items, so that two transactions never wait for each other
 SELECT id FROM concepts WHERE ns = %(ns)s AND id = ANY (%(ids)s::uuid[]) ORDER BY id FOR UPDATE
 
 -- concept_vanishing: empty concepts that no longer meet any other

@@ -16,7 +16,7 @@ SELECT m.id::text, m.ref, m.fact_key IS NOT NULL AS fact, m.text, m.kind, m.laye
     m.energy_anchor, m.anchor_at, m.boosted_at, m.access_count, m.useful_count, m.accessed_at, m.useful_at, m.formed,
     m.due_at, m.expires_at, m.on_expiry, m.revision, m.revised_at
 FROM memories m JOIN chosen USING (id) LEFT JOIN chosen s ON s.id = m.superseded_by
-ORDER BY m.write_seq
+WHERE m.ns = %(ns)s ORDER BY m.write_seq
 
 -- export_revision: former values of memories
 WITH chosen AS MATERIALIZED (

@@ -189,15 +189,15 @@ ORDER BY weight DESC, strength DESC, touched_at DESC, id
 SELECT count(*) AS links FROM crystal_links WHERE ns = %(ns)s AND NOT deleted
 
 -- links_dangling: ends that are no nodes, among the links changed last and those before some point of the versions; so
--- all are examined in the course of time, and the cost of a run does not grow with the scope
+-- all are examined in the course of time, and the cost of a run does not grow with the scope; without `looked`: among all
 WITH looked AS MATERIALIZED (
     (SELECT source_id, target_id, deleted FROM crystal_links
-     WHERE ns = %(ns)s ORDER BY version DESC LIMIT %(looked)s)
+     WHERE ns = %(ns)s ORDER BY version DESC LIMIT %(looked)s::bigint)
     UNION ALL
     (SELECT source_id, target_id, deleted FROM crystal_links
-     WHERE ns = %(ns)s AND version <= (
+     WHERE ns = %(ns)s AND %(looked)s::bigint IS NOT NULL AND version <= (
         SELECT (graph_floor + random() * (graph_version - graph_floor))::bigint FROM scopes WHERE ns = %(ns)s)
-     ORDER BY version DESC LIMIT %(looked)s)
+     ORDER BY version DESC LIMIT %(looked)s::bigint)
 )
 SELECT e.node
 FROM (

@@ -40,7 +40,7 @@ FROM (
 WHERE t.id = counted.id AND t.uses <> counted.uses
 
 -- note_files: what is known of the files of a library
-SELECT id::text, path, bytes, mtime_ns, inode::text, sha256, state = 'skipped' AS skipped
+SELECT path, bytes, mtime_ns, inode::text, sha256, state = 'skipped' AS skipped
 FROM notes WHERE ns = %(ns)s AND library_id = %(library)s
 
 -- note_library_lock: a library that no other transaction removes or changes meanwhile
@@ -70,10 +70,13 @@ ON CONFLICT (library_id, path) DO UPDATE SET
     claims = n.claims + 1, due_at = clock_timestamp(), read_at = clock_timestamp()
 RETURNING id::text
 
--- note_chunks_drop: chunks of a note that it has no more; they leave tombstones
+-- note_chunk_keys: the keys of the chunks of a note
+SELECT chunk_key AS key FROM note_chunks WHERE ns = %(ns)s AND note_id = %(note)s
+
+-- note_chunks_drop: chunks of a note by key, null meaning all; they leave tombstones
 WITH gone AS (
     DELETE FROM note_chunks c WHERE c.ns = %(ns)s AND c.note_id = %(note)s
-        AND NOT EXISTS (SELECT FROM unnest(%(keys)s::bytea[]) AS k (key) WHERE k.key = c.chunk_key) -- hashed, unlike ALL
+        AND (%(keys)s::bytea[] IS NULL OR c.chunk_key = ANY (%(keys)s::bytea[]))
     RETURNING c.id, c.ns
 ), marked AS (
     INSERT INTO tombstones (memory_id, ns, erased_at, look_at)
@@ -91,13 +94,13 @@ FROM notes n CROSS JOIN LATERAL (
 ) c
 WHERE n.ns = %(ns)s AND n.library_id = %(library)s AND n.path = %(path)s AND n.state <> 'skipped'
 
--- note_chunks_keep: where chunks that are there stand now; returns how many chunks the note has
-WITH moved AS (
-    UPDATE note_chunks c
-    SET place = r.place, line_start = r.line_start, line_end = r.line_end
-    FROM jsonb_to_recordset(%(chunks)s) AS r (place integer, key text, line_start integer, line_end integer)
-    WHERE c.ns = %(ns)s AND c.note_id = %(note)s AND c.chunk_key = decode(r.key, 'hex')
-)
+-- note_chunks_keep: where chunks that are there stand now
+UPDATE note_chunks c
+SET place = r.place, line_start = r.line_start, line_end = r.line_end
+FROM jsonb_to_recordset(%(chunks)s) AS r (place integer, key text, line_start integer, line_end integer)
+WHERE c.ns = %(ns)s AND c.note_id = %(note)s AND c.chunk_key = decode(r.key, 'hex')
+
+-- note_chunks_count: how many chunks a note has
 SELECT count(*) AS there FROM note_chunks WHERE ns = %(ns)s AND note_id = %(note)s
 
 -- note_chunks_put: the chunks of a note; those that are there keep their id and what only their text decides

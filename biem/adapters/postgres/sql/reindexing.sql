@@ -16,19 +16,6 @@ WHERE m.id = r.id AND m.status <> 'pending'
 -- current_embedder: the embedder in force
 SELECT model, dim, collection, settings FROM embedders WHERE state = 'current'
 
--- count_embedder_calls: add calls of today (UTC); returns all of this model
-WITH today AS (
-    INSERT INTO embedder_usage AS u (model, day, calls, texts)
-    VALUES (%(model)s, (now() AT TIME ZONE 'UTC')::date, %(calls)s, %(texts)s)
-    ON CONFLICT (model, day) DO UPDATE SET calls = u.calls + EXCLUDED.calls, texts = u.texts + EXCLUDED.texts
-)
-SELECT coalesce(sum(calls), 0)::bigint + %(calls)s AS calls FROM embedder_usage WHERE model = %(model)s
-
--- embedder_calls: calls of a model, all and the mean of a day among the last thirty since its first
-SELECT coalesce(sum(calls), 0)::bigint AS calls,
-    (coalesce(sum(calls) FILTER (WHERE day > today - 30), 0) / greatest(1, least(30, today - min(day) + 1)))::float8 AS a_day
-FROM embedder_usage, (SELECT (now() AT TIME ZONE 'UTC')::date AS today) t WHERE model = %(model)s GROUP BY today
-
 -- begin_reembedding: resume an earlier run; a model that was in force before starts over
 INSERT INTO embedders AS e (model, dim, collection, settings, state)
 VALUES (%(model)s, %(dim)s, %(collection)s, %(settings)s, 'filling')

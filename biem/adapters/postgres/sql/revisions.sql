@@ -107,7 +107,7 @@ INSERT INTO concept_snippets AS s (ns, first_seq, last_seq, messages, conversati
     received_at)
 SELECT %(ns)s, write_seq, write_seq, %(length)s, CASE WHEN spoken THEN conversation ELSE '' END, spoken, at, at, created_at
 FROM sayings
-ON CONFLICT (ns, first_seq) DO UPDATE SET times = s.times - 1 -- whoever is building from it has read the former text
+ON CONFLICT (ns, first_seq) DO UPDATE SET times = s.times - 1 -- a job that is building from it has read the former text
 
 -- revise_forget_concepts: concepts without statements, with their links
 WITH orphans AS MATERIALIZED (

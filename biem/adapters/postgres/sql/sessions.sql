@@ -188,7 +188,7 @@ WITH archived AS (
         SELECT k.id FROM archived a CROSS JOIN LATERAL (
             SELECT id, layer FROM memories
             WHERE memories.ns = a.ns AND memories.conversation = CASE WHEN a.name = '' THEN a.id::text ELSE a.name END
-            OFFSET 0
+            ORDER BY at, write_seq OFFSET 0 -- as in the index by conversation: without it others seem as cheap
         ) k
         WHERE k.layer = 'session'
             AND NOT EXISTS (SELECT FROM sessions o WHERE o.ns = a.ns AND o.name = a.name AND o.name <> '' AND o.status = 'open')

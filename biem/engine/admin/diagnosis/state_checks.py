@@ -202,7 +202,7 @@ class GraphCheck:
                 behind.samples.append(str(state.scope))
                 if mend:
                     self._repairs.renumber(state.scope.ns)
-            if ends := self._dangling(state.scope):
+            if ends := self._dangling(state.scope, every=depth.full):
                 dangling.add(ends)
                 if mend:
                     self._links.park(state.scope, ends, self._clock.now())
@@ -237,14 +237,14 @@ class GraphCheck:
                 sum(foreign.values()),
             )
 
-    def _dangling(self, scope: Scope) -> list[str]:
+    def _dangling(self, scope: Scope, *, every: bool) -> list[str]:
         """Missing ends without a job: links of a memory archived a moment ago are parked by its job."""
-        ends = list(self._links.dangling(scope, _DANGLING))
+        ends = list(self._links.dangling(scope, _DANGLING, every=every))
         if not ends:
             return []
         known = self._inspection.known(ends)
         left = {end for end in ends if known[end].status in ("archived", "gone") and not known[end].queued}
-        return sorted(left.intersection(self._links.dangling(scope, _DANGLING)))
+        return sorted(left.intersection(self._links.dangling(scope, _DANGLING, every=every)))
 
     def _scopes(self, depth: Depth) -> Iterator[ScopeState]:
         start = "" if depth.full else f"{self._random.getrandbits(32):08x}"

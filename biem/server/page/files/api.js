@@ -1,6 +1,6 @@
 // Requests to /v1. The key lives in sessionStorage and travels in a header only.
 
-import { t } from "./words.js";
+import { t } from "./language.js";
 
 const KEY = "biem-key";
 const USER = "biem-user";

@@ -87,3 +87,8 @@ export function confirmed(question, answer) {
     dialog.showModal();
   });
 }
+
+/** A colour of the style sheet. */
+export function colour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}

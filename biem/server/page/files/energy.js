@@ -1,7 +1,8 @@
 // The energy of a memory over time, from what /v1 says of it.
 
-import { colour, library } from "./library.js";
-import { locale, t, when } from "./words.js";
+import { colour } from "./dom.js";
+import { locale, t, when } from "./language.js";
+import { library } from "./vendor.js";
 
 const HOUR_MS = 3_600_000;
 const DAY_S = 86_400;

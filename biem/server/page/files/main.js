@@ -2,7 +2,7 @@
 
 import { enterKey, isOpen, whoami } from "./api.js";
 import { announce, attempt, el } from "./dom.js";
-import { choose, language, speak, t } from "./words.js";
+import { choose, language, speak, t } from "./language.js";
 import * as conflicts from "./views/conflicts.js";
 import * as facts from "./views/facts.js";
 import * as graph from "./views/graph.js";

@@ -87,9 +87,9 @@ def test_a_later_format_is_refused(tmp_path: Path) -> None:
         pass
 
 
-def hostile(path: Path, members: dict[str, Iterable[bytes]], comment: bytes = b"") -> None:
+def hostile(path: Path, members: dict[str, Iterable[bytes]], comment: bytes = b"", *, level: int = 6) -> None:
     """An archive with these members, streamed: what it grows to is in no memory."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=level) as archive:
         for name, chunks in members.items():
             with archive.open(name, "w") as member:
                 for chunk in chunks:
@@ -112,7 +112,9 @@ HOSTILE: dict[str, Callable[[Path], None]] = {
         path, {"tables/memories.copy": [b"x\n"], "manifest.json": [MEGABYTE] * 300}
     ),
     "a row that never ends": lambda path: hostile(
-        path, {"tables/memories.copy": [os.urandom(1 << 20).replace(b"\n", b"")] * 80, "manifest.json": [manifest()]}
+        path,
+        {"tables/memories.copy": [os.urandom(1 << 20).replace(b"\n", b"")] * 80, "manifest.json": [manifest()]},
+        level=1,  # nothing compresses it
     ),
     "a table that grows": lambda path: hostile(
         path, {"tables/memories.copy": [b"\n" * (1 << 20)] * 300, "manifest.json": [manifest()]}

@@ -2,7 +2,7 @@
 
 import { get, may, post } from "../api.js";
 import { attempt, button, el, field, select } from "../dom.js";
-import { percent, t, term, when } from "../words.js";
+import { percent, t, term, when } from "../language.js";
 import { addressOf, paged } from "./parts.js";
 
 const DECISIONS = ["keep_new", "keep_old", "merge", "keep_both", "ignore"];

@@ -2,7 +2,7 @@
 
 import { get } from "../api.js";
 import { el, meter } from "../dom.js";
-import { count, percent, t, when } from "../words.js";
+import { count, percent, t, when } from "../language.js";
 import { addressOf, paged } from "./parts.js";
 
 export async function show(box) {

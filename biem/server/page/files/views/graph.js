@@ -1,10 +1,10 @@
 // Memories, concepts and their links, drawn with WebGL; the list beside it does the same by keyboard.
 
 import { get } from "../api.js";
-import { announce, button, el, field } from "../dom.js";
-import { places } from "../layout.js";
-import { colour, library } from "../library.js";
-import { count, t, term } from "../words.js";
+import { announce, button, colour, el, field } from "../dom.js";
+import { places } from "../graph_layout.js";
+import { count, t, term } from "../language.js";
+import { library } from "../vendor.js";
 import { addressOf, linkName } from "./parts.js";
 
 const PAGE = 500;

@@ -2,7 +2,7 @@
 
 import { get, whoami } from "../api.js";
 import { el, facts, table } from "../dom.js";
-import { count, t, term } from "../words.js";
+import { count, t, term } from "../language.js";
 
 const COUNTS = ["memories", "active", "pending", "archived", "conflicts"];
 

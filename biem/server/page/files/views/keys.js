@@ -2,7 +2,7 @@
 
 import { ask, get, may, post } from "../api.js";
 import { announce, button, confirmed, el, field, table } from "../dom.js";
-import { t, term, when } from "../words.js";
+import { t, term, when } from "../language.js";
 import { form } from "./parts.js";
 
 const GRANTS = ["read", "write", "erase", "admin"];

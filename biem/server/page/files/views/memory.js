@@ -3,7 +3,7 @@
 import { ask, get, may, post } from "../api.js";
 import { announce, button, confirmed, el, facts, field, select, table } from "../dom.js";
 import { draw, events } from "../energy.js";
-import { count, percent, t, term, when } from "../words.js";
+import { count, percent, t, term, when } from "../language.js";
 import { addressOf, form, linkName } from "./parts.js";
 
 const KINDS = ["knowledge", "skill", "emotion", "task", "event"];

@@ -2,7 +2,7 @@
 
 import { get } from "../api.js";
 import { button, el, field, meter, table } from "../dom.js";
-import { count, percent, t, term, when } from "../words.js";
+import { count, percent, t, term, when } from "../language.js";
 import { form } from "./parts.js";
 
 export async function show(box) {

@@ -1,7 +1,7 @@
 // What several views show.
 
 import { button, el, guarded, meter } from "../dom.js";
-import { count, percent, t, term, when } from "../words.js";
+import { count, percent, t, term, when } from "../language.js";
 
 /** The address of a memory's own view. */
 export const addressOf = (id) => `#/memory/${encodeURIComponent(id)}`;

@@ -2,7 +2,7 @@
 
 import { post } from "../api.js";
 import { el, field, meter, select, table } from "../dom.js";
-import { count, percent, t, term, translator, when } from "../words.js";
+import { count, percent, t, term, translator, when } from "../language.js";
 import { addressOf, asItWas, card, form, instant } from "./parts.js";
 
 const SURE = 0.6;

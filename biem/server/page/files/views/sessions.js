@@ -2,7 +2,7 @@
 
 import { get } from "../api.js";
 import { el } from "../dom.js";
-import { count, t, term, when } from "../words.js";
+import { count, t, term, when } from "../language.js";
 import { addressOf, paged } from "./parts.js";
 
 export async function show(box, id) {

@@ -2,7 +2,7 @@
 
 import { get } from "../api.js";
 import { attempt, el, field, select, table } from "../dom.js";
-import { count, t, term } from "../words.js";
+import { count, t, term } from "../language.js";
 import { card, paged } from "./parts.js";
 
 const TIERS = ["L1", "L2", "L3"];

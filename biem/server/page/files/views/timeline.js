@@ -2,7 +2,7 @@
 
 import { get } from "../api.js";
 import { attempt, button, el, field } from "../dom.js";
-import { day, t, when } from "../words.js";
+import { day, t, when } from "../language.js";
 import { asItWas, card, local } from "./parts.js";
 
 const STEPS = 1_000;

@@ -1,4 +1,4 @@
-// Loads a library of ./vendor once; these are scripts that set a global name.
+// Loads the libraries of ./vendor, each once; they are scripts that set a global name.
 
 const loading = new Map();
 
@@ -14,9 +14,4 @@ export function library(file, name) {
     }));
   }
   return loading.get(file);
-}
-
-/** A colour of the style sheet. */
-export function colour(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }

@@ -1,9 +1,9 @@
-"""A note that was read and cut, as it is stored."""
+"""The rows of a note that was read and cut, as they are stored."""
 
 from collections.abc import Callable
 
 from biem.domain.node import new_id
-from biem.domain.note import FileStat, NoteChunk, ParsedNote
+from biem.domain.note import FileStat, NoteChunk, ParsedNote, StoredChunks
 from biem.domain.text import cut_lexemes, sha256
 from biem.notes.indexed_text import indexed_text
 from biem.notes.tags import identity, is_idle
@@ -14,9 +14,17 @@ _LONGEST_NAME = 200
 
 
 def drafted(
-    parsed: ParsedNote, stat: FileStat, sha: bytes, terms_of: Callable[[str], list[str]], most_bytes: int
+    parsed: ParsedNote,
+    stat: FileStat,
+    sha: bytes,
+    terms_of: Callable[[str], list[str]],
+    most_bytes: int,
+    stored: StoredChunks | None = None,
 ) -> NoteDraft:
-    """The rows of a note. `terms_of` gives index terms; a chunk keeps at most `most_bytes` of them."""
+    """The rows of a note. `terms_of` gives index terms; a chunk keeps at most `most_bytes` of them.
+
+    `stored`: what is known of it from before.
+    """
     names = _Names()
     chunks = tuple(_chunk(chunk, names, terms_of, most_bytes) for chunk in parsed.chunks)
     tags = tuple(names.key(tag) for tag in parsed.tags.all)
@@ -42,6 +50,7 @@ def drafted(
         tag_counts=parsed.tags.counts,
         names=names.all,
         chunks=chunks,
+        gone=None if stored is None else tuple(stored.places.keys() - {chunk.key for chunk in chunks}),
     )
 
 

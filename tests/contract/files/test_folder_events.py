@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from biem.adapters.files.watch import FolderWatch, is_about_notes, remote_system
+from biem.adapters.files.folder_events import SystemFolderEvents, is_about_notes, remote_system
 from biem.errors import StoreUnavailable
 
 
@@ -24,7 +24,7 @@ def root(tmp_path: Path) -> Path:
 def changes(root: Path) -> Iterator[Iterator[bool]]:
     """Its changes; quiet for half a second is said."""
     stopped = threading.Event()
-    found = FolderWatch(quiet_s=0.5).changes(str(root), stopped)
+    found = SystemFolderEvents(quiet_s=0.5).changes(str(root), stopped)
     assert next(found) is True  # watching has begun
     yield found
     stopped.set()
@@ -84,7 +84,7 @@ def test_a_folder_that_vanishes_ends_the_watch(root: Path, changes: Iterator[boo
 
 def test_a_missing_folder_cannot_be_watched(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="cannot be read"):
-        next(FolderWatch().changes(str(tmp_path / "none"), threading.Event()))
+        next(SystemFolderEvents().changes(str(tmp_path / "none"), threading.Event()))
 
 
 def test_a_network_file_system_is_recognised_by_its_mount(tmp_path: Path) -> None:
@@ -105,6 +105,6 @@ def test_without_a_watch_left_the_error_names_the_limit(root: Path, monkeypatch:
     def full(*_: object) -> object:
         raise OSError("OS file watch limit reached.")
 
-    monkeypatch.setattr("biem.adapters.files.watch.RustNotify", full)
+    monkeypatch.setattr("biem.adapters.files.folder_events.RustNotify", full)
     with pytest.raises(StoreUnavailable, match=r"limit reached.*scans only.*max_user_watches"):
-        next(FolderWatch().changes(str(root), threading.Event()))
+        next(SystemFolderEvents().changes(str(root), threading.Event()))

@@ -67,7 +67,7 @@ class Server(Protocol):
         """Start a clean stop and return immediately."""
 
 
-class Child:
+class SupervisedServer:
     """One server and its state. `ready` is true from its first answer until its process ends."""
 
     def __init__(self, server: Server) -> None:

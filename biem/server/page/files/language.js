@@ -1,4 +1,4 @@
-// The reader's language: one dictionary of short texts.
+// The reader's language: a dictionary of short texts, and how times and numbers are written.
 
 const CHOICE = "biem-language";
 let words = {};

@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 
 from biem.adapters.embedded.home import Home, State, complain, is_locked, try_lock
-from biem.adapters.embedded.server_process import Child
 from biem.adapters.embedded.servers import Milvus, Postgres, Valkey
+from biem.adapters.embedded.supervised_server import SupervisedServer
 from biem.errors import BiemError
 
 _LINGER_S = 1.0
@@ -35,7 +35,7 @@ class Owner:
         self._lock = lock
         self._told_to_stop = threading.Event()
         # The slowest last: the others start during initdb.
-        self._children = [Child(Milvus(home)), Child(Valkey(home)), Child(Postgres(home))]
+        self._servers = [SupervisedServer(server) for server in (Milvus(home), Valkey(home), Postgres(home))]
         self._said: State | None = None
 
     def run(self) -> None:
@@ -57,9 +57,9 @@ class Owner:
                     break
                 os.close(clients)
                 clients = None
-            for child in self._children:
-                child.tend(time.monotonic())
-            ready = all(child.ready for child in self._children)
+            for server in self._servers:
+                server.tend(time.monotonic())
+            ready = all(server.ready for server in self._servers)
             self._say("ready" if ready else "starting")
             if ready:
                 busy_since = now
@@ -74,11 +74,11 @@ class Owner:
             return False
 
     def _say(self, phase: str) -> None:
-        worst = next((child for child in self._children if child.trouble), None)
+        worst = next((server for server in self._servers if server.trouble), None)
         state = State(
             pid=os.getpid(),
             phase="ready" if phase == "ready" else "stopping" if phase == "stopping" else "starting",
-            servers={child.server.name: (child.pid, child.ready) for child in self._children},
+            servers={each.server.name: (each.pid, each.ready) for each in self._servers},
             trouble=worst.trouble if worst else "",
             reason=worst.reason if worst else "",
         )
@@ -93,10 +93,10 @@ class Owner:
         at_home = self._at_home()
         if at_home:
             self._say("stopping")
-        for child in self._children:
-            child.begin_stop(at_once=not at_home)
-        for child in self._children:
-            child.finish_stop(_STOP_S)
+        for server in self._servers:
+            server.begin_stop(at_once=not at_home)
+        for server in self._servers:
+            server.finish_stop(_STOP_S)
         if at_home:
             self._home.forget_state()
             self._home.remove_sockets()

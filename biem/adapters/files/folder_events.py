@@ -24,7 +24,7 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 _SCANNED = "changes are found by scans only"
 
 
-class FolderWatch:
+class SystemFolderEvents:
     """Stateless and thread-safe; holds one watch of the system for each folder below the root while it is iterated."""
 
     def __init__(self, *, quiet_s: float = 60.0) -> None:
@@ -71,7 +71,7 @@ def is_about_notes(root: str, paths: Iterable[str]) -> bool:
         name = below[-1]
         if name in IGNORE_FILES:
             return True
-        # Of a deleted path nobody knows any more whether it was a folder.
+        # A deleted path may have been a folder.
         if not is_temporary(name) and (name.lower().endswith(EXTENSIONS) or path.is_dir() or not path.exists()):
             return True
     return False

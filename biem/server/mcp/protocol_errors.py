@@ -1,4 +1,4 @@
-"""Where the SDK's server differs from what the protocol says: wrong requests for prompts."""
+"""Protocol errors for MCP clients: of wrong requests for prompts, which the SDK reports as its own failure."""
 
 from typing import Any
 
