@@ -12,7 +12,9 @@ seen this life. `--check` writes nothing.
 """
 
 import argparse
+import random
 import sys
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -45,6 +47,7 @@ _LANGUAGES = ("en", "zh", "mixed")
 _PENALTY_CHANGE, _PENALTY = 30.0, 3.0
 _SCALE = 20.0
 """A component of a unit vector of 384 dimensions is about a twentieth."""
+_FEW = (1, 2, 3, 5)
 _UNTOLD = 0.0
 """Log-odds of a change without a direction yet."""
 
@@ -76,8 +79,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for one in lives:
                 for question in one.questions:
                     if question.groups and (question.category, question.when) == ("now", "after"):
-                        hits = recalled(one, question, memory, frozenset())
-                        pairs += pairs_of(one, question, [_with(hit, changed) for hit in hits], reader)
+                        hits = [_with(hit, changed) for hit in recalled(one, question, memory, frozenset())]
+                        for some in (hits, *_few(question, hits)):
+                            pairs += pairs_of(one, question, some, reader)
                 bar.advance(task)
         if not options.check:
             change.PACKAGED.write_text(change.to_json(embedder.info.id, direction, bias), "utf-8")
@@ -105,6 +109,16 @@ def changes(lives: Sequence[Life], embedder: Embedder) -> tuple[dict[str, float]
     odds = _held_out(vectors, wanted, groups, _PENALTY_CHANGE)
     slopes, bias = _logistic(vectors, wanted, _PENALTY_CHANGE)
     return {turn.id: float(one) for (_, turn), one in zip(turns, odds, strict=True)}, slopes * _SCALE, bias
+
+
+def _few(question: Question, hits: Sequence[Hit]) -> Iterator[list[Hit]]:
+    """A few of the hits, as in a young memory: with the change, and with only the value that it changed."""
+    draw = random.Random(zlib.crc32(question.id.encode()))
+    told = question.answers | question.stale
+    others = [hit.node.ref for hit in hits if hit.node.ref not in told]
+    for kept in (told, question.answers, question.stale):
+        beside = draw.sample(others, min(draw.choice(_FEW), len(others)))
+        yield [hit for hit in hits if hit.node.ref in kept or hit.node.ref in beside]
 
 
 def _with(hit: Hit, changed: dict[str, float]) -> Hit:
