@@ -53,7 +53,7 @@ from benchmarks.lives.fates import Fates
 from benchmarks.lives.judge import MEASURES, Shown, breakdown, failures, measure
 from benchmarks.lives.pairs import pairs
 from benchmarks.lives.schedule import START, life
-from benchmarks.lives.scripted import SCRIPT, scripted
+from benchmarks.lives.scripted import BY_HAND, scripted
 from benchmarks.lives.told import told
 from biem.bootstrap import servers
 from biem.config import Settings, load_settings
@@ -120,7 +120,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--scripted",
         nargs="?",
         type=Path,
-        const=SCRIPT,
+        const=BY_HAND,
         metavar="FILE",
         help="lives written by hand in place of made ones: ours, or those of a file in the format of ours",
     )

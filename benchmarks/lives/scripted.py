@@ -1,4 +1,4 @@
-"""Lives written by hand (`scripted.txt`, which has the format): no rule was made with those of the split `held-out`."""
+"""Lives written by hand (`by_hand/`; `everyday.txt` tells the format). No rule was made with those of `held-out`."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from benchmarks.lives.facts import Key, Life, Matter, Question, Turn
 from benchmarks.lives.grammar import Lang, Split, Value
 from benchmarks.lives.schedule import START
 
-SCRIPT = Path(__file__).with_name("scripted.txt")
+BY_HAND = Path(__file__).with_name("by_hand")
 _BETWEEN = timedelta(seconds=47)
 _MESSAGE = re.compile(r"u (?:-|(?P<told>[^\s=+]+[=+]\S+)) (?P<text>.+)")
 _TOLD = re.compile(r"(?P<matter>[^=+]+)(?P<sign>[=+])(?P<value>.+)")
@@ -18,14 +18,18 @@ _QUESTION = re.compile(r"\?(?:none|(?P<past>past)? (?P<matter>\S+)) (?P<text>.+)
 _HAN = re.compile("[\u4e00-\u9fff]")
 
 
-def scripted(lang: str, split: Split, script: Path = SCRIPT) -> list[Life]:
-    """The lives of this language (en, zh or mixed) and split. Raises OSError, and ValueError for an unknown line."""
+def scripted(lang: str, split: Split, script: Path = BY_HAND) -> list[Life]:
+    """The lives of this language (en, zh or mixed) and split, from a file or a folder of such files.
+
+    Raises OSError, and ValueError for an unknown line.
+    """
     return [one for one, of in _all(script) if (one.lang, of) == (lang, split)]
 
 
 @cache
 def _all(script: Path) -> tuple[tuple[Life, Split], ...]:
-    text = "\n" + script.read_text("utf-8")
+    files = sorted(script.glob("*.txt")) if script.is_dir() else [script]
+    text = "".join("\n" + file.read_text("utf-8") for file in files)
     return tuple(read_script(part.splitlines()) for part in text.split("\n== ")[1:])
 
 

@@ -27,6 +27,9 @@ class ContextPolicy:
     """Minimum confidence, 0 to 1, that a line answers (`engine.context.picking`); else the block is empty. 0: off."""
     second_look: int = 0
     """Best hits, at most 50, from which a language model selects; 0: no model is called."""
+    min_relevance: float = 0.1
+    """Minimum probability, 0 to 1, that a line is about what is asked; less probable ones are omitted, except the best.
+    0: off."""
     drop: float = 5.0
     """Maximum difference in worth (`biem.engine.context.picking`) to the best hit; hits further below are omitted: a
     confident answer needs no unlikely ones."""
@@ -67,9 +70,10 @@ class ContextPolicy:
             raise ValueError("context.top_k and item_chars must be positive, the other sizes not negative")
         if not 0 <= self.second_look <= 50:
             raise ValueError("context.second_look is a number from 0 to 50")
-        shares = (self.notes_share, self.notes_min_confidence, self.notes_drop)
+        shares = (self.min_relevance, self.notes_share, self.notes_min_confidence, self.notes_drop)
         if not all(0 <= share <= 1 for share in shares) or self.note_chars < 1:
-            raise ValueError("context.notes_share, notes_min_confidence and notes_drop are 0 to 1, note_chars positive")
+            names = "min_relevance, notes_share, notes_min_confidence and notes_drop"
+            raise ValueError(f"context: {names} are 0 to 1, note_chars positive")
         if min(self.core_most, self.original_chars, self.recent, self.slot_tokens) < 0 or not 0 <= self.slots <= 100:
             raise ValueError(
                 "context.core_most, original_chars, recent and slot_tokens must not be negative, slots ≤ 100"

@@ -8,7 +8,7 @@ from biem.domain.conflict import Matter
 from biem.domain.node import Hit, Node
 from biem.domain.text import share
 
-_FOREIGN, UNNAMED = 4.0, 1.0
+FOREIGN, UNNAMED = 4.0, 1.0
 """Subtracted from texts about other persons than the question, and from texts about no person if it names one."""
 _PARTNERS = frozenset(("girlfriend", "boyfriend", "wife", "husband", "partner"))
 PETS = frozenset(("dog", "cat"))
@@ -59,10 +59,10 @@ def foreign_penalty(question: Matter, asks: str, matter: Matter, text: str, *, t
         kin = {name.rpartition(".")[2] for name in told if "." in name}
         of_whom = frozenset(name.partition(".")[0] for name in told if "." in name)
         if others <= PETS and "pet" in topics and (of_whom or "me" in told):  # "I got a kitten", "Ida's cat was sick"
-            return 0.0 if of_whom <= {"me"} else _FOREIGN
+            return 0.0 if of_whom <= {"me"} else FOREIGN
         related = {name.rpartition(".")[2] for name in asked if "." in name}
         if related & kin and related <= kin and told.isdisjoint(asked):  # her daughter, not mine
-            return 0.0 if share(of_whom, question.things) else _FOREIGN
+            return 0.0 if share(of_whom, question.things) else FOREIGN
         if any(_names(other, text) or any(other in name for name in told) for other in others):
             return 0.0
         if kin & _PARTNERS and others <= _PARTNERS:  # a boyfriend may have become the husband
@@ -70,10 +70,10 @@ def foreign_penalty(question: Matter, asks: str, matter: Matter, text: str, *, t
         if not told and question.things and question.things <= matter.things:
             return 0.0
         maybe = translated and any(not name.startswith("me") for name in told)
-        return _FOREIGN if told and not maybe else UNNAMED
+        return FOREIGN if told and not maybe else UNNAMED
     known = question.things | question.topics
     mine = "me" in told or any(name.removeprefix("me.") in known or name in asks for name in told)
-    return _FOREIGN if "me" in asked and told and not mine else 0.0
+    return FOREIGN if "me" in asked and told and not mine else 0.0
 
 
 def _names(name: str, text: str) -> bool:

@@ -79,6 +79,7 @@ def closest_before(newer: RatedLine, lines: Sequence[RatedLine], kinds: frozense
 
 
 def lift(newer: RatedLine, older: RatedLine) -> None:
-    """Make the newer line worth a little more than the older, unless it is already."""
+    """Make the newer line worth a little more than the older, unless it is already, and as relevant."""
     if newer.worth < older.worth + _A_LITTLE:
         newer.worth = older.worth + _A_LITTLE
+    newer.relevance = max(newer.relevance, older.relevance)

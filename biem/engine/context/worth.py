@@ -78,6 +78,8 @@ class RatedLine:
     """From the user's point of view: the user is `me`, even if the assistant says "you"."""
     foreign: float
     """Subtracted from its worth because of the persons it is about."""
+    relevance: float = 0.0
+    """Log-odds that it is about what is asked (`biem.engine.context.relevance`)."""
 
 
 @dataclass(frozen=True, slots=True)

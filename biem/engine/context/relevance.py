@@ -1,0 +1,107 @@
+"""How probably a line is about what is asked: a fitted logistic regression.
+
+    relevance = bias + Σ weight · feature      log-odds      (`LineWeights`)
+
+The features compare the words, the meaning and the subject of a line with those of the question and of the other hits.
+The weights are of one user's talks with an assistant.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+
+from biem.domain.node import Hit
+from biem.domain.policies.relevance import LineWeights
+from biem.domain.text import estimate_tokens
+from biem.engine.context.persons import FOREIGN
+from biem.engine.context.worth import BRIEF, LineQuestion, RatedLine, is_han, odds, supposes
+
+_WEIGHTS: dict[str, float] = asdict(LineWeights())
+_HITS, _UNLIKE = 20, 0.1
+"""Number of hits that a line is compared with, and the likeness to the question of those that are missing."""
+_LONG = 60
+"""Tokens from which a text counts as long as any."""
+_FURTHEST, _USUALLY = 4.0, -1.5
+"""Log-odds at which those of a change are capped, and what stands for them with an embedder that gives none."""
+
+
+def are_of_several_people(lines: Sequence[RatedLine]) -> bool:
+    """Whether a line is of a named speaker."""
+    return any(line.hit.node.speaker not in ("", "assistant") for line in lines)
+
+
+def rate(lines: Sequence[RatedLine], question: LineQuestion) -> list[dict[str, float]]:
+    """Set the relevance of each line, and return its features."""
+    measured = line_features(lines, question) if lines else []
+    for line, features in zip(lines, measured, strict=True):
+        line.relevance = log_odds(features)
+    return measured
+
+
+def log_odds(features: Mapping[str, float]) -> float:
+    """That a line with these features is about what is asked."""
+    return _WEIGHTS["bias"] + sum(_WEIGHTS[name] * value for name, value in features.items())
+
+
+def line_features(lines: Sequence[RatedLine], question: LineQuestion) -> list[dict[str, float]]:
+    """The features of each line, named as the weights are."""
+    asked = question.matter
+    usual = (sum(line.like for line in lines) + max(0, _HITS - len(lines)) * _UNLIKE) / max(_HITS, len(lines))
+    likest = max(line.like for line in lines)
+    holders = Counter(term for line in lines for term in line.terms & question.terms)
+    rarity = {term: 1.0 / (1.0 + holders[term]) for term in question.terms}
+    persons = asked.persons - {"you", "me"}
+    names = {part for person in persons for part in person.split(".")}
+    found = []
+    for place, line in enumerate(lines):
+        node, told, common = line.hit.node, line.matter, line.terms & question.terms
+        topics, event = bool(asked.topics and told.topics), node.kind == "event"
+        common_topics = bool(asked.topics & told.topics)
+        found.append(
+            {
+                "odds": odds(line.hit.score),
+                "rank": place / _HITS,
+                "like": line.like,
+                "ahead": line.like - usual,
+                "behind": likest - line.like,
+                "asked_like": _number(line.hit, "asked_likeness", 0.0),
+                "covered": _share(rarity, common, question.terms),
+                "covered_nameless": _share(rarity, common - names, question.terms - names),
+                "of_question": len(common) / max(1, len(line.terms)),
+                "topic": float(common_topics),
+                "apart": float(topics and not common_topics),
+                "asks_topic": float(bool(asked.topics)),
+                "tells_topic": float(bool(told.topics)),
+                "no_thing": float(bool(asked.things) and asked.things.isdisjoint(told.things)),
+                "other_person": float(line.foreign >= FOREIGN),
+                "other_person_of_topic": float(line.foreign >= FOREIGN and common_topics),
+                "stated": float(
+                    told.holds and told.persons <= asked.persons and bool(asked.attributes & told.attributes)
+                ),
+                "no_value": float(event and not asked.wants <= told.gives),
+                "other_one": float(bool(asked.which and told.which) and asked.which.isdisjoint(told.which)),
+                "past": float(told.past and question.now),
+                "supposes": float(event and supposes(node.text)),
+                "holds": float(told.holds),
+                "changes": float(told.changes),
+                "changed": min(max(_number(line.hit, "changed", _USUALLY), -_FURTHEST), _FURTHEST),
+                "assistant": float(node.source == "assistant"),
+                "brief": float(estimate_tokens(node.text) <= BRIEF),
+                "length": min(estimate_tokens(node.text), _LONG) / _LONG,
+                "translated": float(is_han(node.text) != is_han(question.text)),
+                "named": float(bool(persons & told.persons or names & line.terms)),
+                "asks_of_person": float(bool(persons)),
+                "mine": float("me" in asked.persons and "me" in told.persons),
+            }
+        )
+    return found
+
+
+def _number(hit: Hit, name: str, otherwise: float) -> float:
+    found = hit.why.get(name)
+    return found if isinstance(found, float) else otherwise
+
+
+def _share(rarity: Mapping[str, float], common: frozenset[str], terms: frozenset[str]) -> float:
+    """Share of these terms that are common, by their rarity among the lines."""
+    return sum(rarity[term] for term in common) / (sum(rarity[term] for term in terms) or 1.0)
