@@ -6,6 +6,7 @@ orders lines by that, `relevance` leaves out the improbable ones). A replacement
 (`newer_lines`, `continuations`, `succession`). The block is empty if probably no line answers (`silence`). Thread-safe.
 """
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 
@@ -54,7 +55,8 @@ class Picker:
         if lines is None:
             return [hit for hit in hits if odds(hit.score) >= odds(hits[0].score) - drop][:most]
         best = max((line.worth for line in lines), default=0.0)
-        near = [line for line in lines if line.worth >= best - drop and self._is_relevant(line, lines)]
+        least = self._least_relevance(lines)
+        near = [line for line in lines if line.worth >= best - drop and line.relevance >= least]
         near = near or [line for line in lines if line.worth == best]
         first = [line for line in lines[:_KEPT] if line in near]
         others = sorted((line for line in near if line not in first), key=_by_worth)
@@ -66,9 +68,9 @@ class Picker:
         asked = self._worth.question(question, hits)
         return _sure(confidence, *self._lines(hits, asked), asked)
 
-    def _is_relevant(self, line: RatedLine, lines: Sequence[RatedLine]) -> bool:
-        """Whether it is probably about what is asked; in dialogues of several people its worth alone decides."""
-        return are_of_several_people(lines) or line.relevance >= odds(self._policy.min_relevance)
+    def _least_relevance(self, lines: Sequence[RatedLine]) -> float:
+        """The log-odds from which a line may be shown; in dialogues of several people its worth alone decides."""
+        return -math.inf if are_of_several_people(lines) else odds(self._policy.min_relevance)
 
     def _lines(
         self, hits: Sequence[Hit], question: LineQuestion
