@@ -23,7 +23,7 @@ class ContextPolicy:
     """Whether to list entities that the item's text contains already: only for readers that parse the list."""
     budget_tokens: int = 1_000
     """Maximum tokens of the block; whole items only."""
-    min_confidence: float = 0.6
+    min_confidence: float = 0.55
     """Minimum confidence, 0 to 1, that a line answers (`engine.context.picking`); else the block is empty. 0: off."""
     second_look: int = 0
     """Best hits, at most 50, from which a language model selects; 0: no model is called."""

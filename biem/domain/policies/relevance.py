@@ -12,36 +12,36 @@ from biem.domain.policies.confidence import require_finite
 class LineWeights:
     """Log-odds per unit of each feature that a line is about what is asked; see `biem.engine.context.relevance`."""
 
-    bias: float = -2.01
+    bias: float = -2.14
     odds: float = 0.06
     """Log-odds of the hit's score."""
-    rank: float = -3.01
+    rank: float = -3.0
     """Place among the hits, in twentieths."""
-    like: float = 2.75
+    like: float = 2.97
     """Likeness to the question, 0 to 1 …"""
-    ahead: float = 5.29
+    ahead: float = 5.11
     """… minus the mean of twenty hits …"""
-    behind: float = -0.09
+    behind: float = 0.08
     """… and that of the line most like it, minus this one's."""
-    asked_like: float = 1.08
+    asked_like: float = 1.01
     """Likeness to the question of the assistant's question that it answers."""
-    covered: float = 0.77
+    covered: float = 0.8
     """Share of the question's terms that it has, the rare ones weighing most …"""
-    covered_nameless: float = 0.17
+    covered_nameless: float = 0.14
     """… and without the names of persons."""
-    of_question: float = 0.09
+    of_question: float = 0.1
     """Share of its terms that the question has."""
-    topic: float = 1.56
+    topic: float = 1.54
     """1 if it shares a topic with the question."""
     apart: float = -0.08
     """1 if both have topics, and none in common."""
-    asks_topic: float = -0.58
+    asks_topic: float = -0.57
     """1 if the question has a topic."""
     tells_topic: float = -0.35
     """1 if it has a topic."""
     no_thing: float = -0.34
     """1 if it names none of the things in question."""
-    other_person: float = 0.02
+    other_person: float = 0.01
     """1 if it is about other persons than the question (`engine.context.persons`) …"""
     other_person_of_topic: float = -1.83
     """… and about its topic: the birthday of another one."""
@@ -49,31 +49,31 @@ class LineWeights:
     """1 if it states an attribute in question of these persons: the employer, not only a salary."""
     no_value: float = -2.07
     """1 if it has no value of the kind asked for: a date, an amount."""
-    other_one: float = -8.0
+    other_one: float = -7.98
     """1 if it is about another one of several."""
-    past: float = 0.35
+    past: float = 0.36
     """1 if it tells of the past, and the question asks about the present."""
-    supposes: float = -5.4
+    supposes: float = -5.41
     """1 if it begins with a supposition or a quotation."""
-    holds: float = 0.41
+    holds: float = 0.42
     """1 if it asserts a fact."""
-    changes: float = 0.21
+    changes: float = 0.2
     """1 if its words state a change."""
     changed: float = 0.1
     """Log-odds, by its vector, that it tells of a change, within ±4."""
-    assistant: float = -1.51
+    assistant: float = -1.52
     """1 if the assistant said it."""
-    brief: float = -0.78
+    brief: float = -0.79
     """1 up to 25 tokens."""
-    length: float = 0.43
+    length: float = 0.41
     """Tokens, in sixtieths, at most 1."""
-    translated: float = 0.96
+    translated: float = 0.97
     """1 if it is in the other script."""
     named: float = 0.33
     """1 if it names a person of the question."""
-    asks_of_person: float = -0.56
+    asks_of_person: float = -0.55
     """1 if the question names a person other than the user."""
-    mine: float = 0.22
+    mine: float = 0.23
     """1 if both are about the user."""
 
     def __post_init__(self) -> None:
