@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from benchmarks import _report
 from benchmarks._embedders import PassageCache, choose_embedder
 from benchmarks._offline import InMemory
-from benchmarks.fit_conflicts import fit
+from benchmarks.fit_confidence import fit
 from benchmarks.fit_lines import lives_of_dev, recalled
 from benchmarks.lives.facts import Life, Question
 from benchmarks.lives.scripted import scripted
@@ -44,10 +44,14 @@ from biem.ports import Embedder
 Matrix = NDArray[np.float64]
 
 _LANGUAGES = ("en", "zh", "mixed")
-_PENALTY_CHANGE, _PENALTY = 30.0, 3.0
+_PENALTY_CHANGE, _PENALTY = 1e-2, 1e-3
+_FOLDS = 16
+"""Groups of lives that are fitted apart: neither regression rates a life that it was fitted to."""
 _SCALE = 20.0
 """A component of a unit vector of 384 dimensions is about a twentieth."""
 _FEW = (1, 2, 3, 5)
+_YOUNG, _WEIGHT_YOUNG = 25, 4.0
+"""Messages up to which a life is a young memory, and the weight of its pairs: it has a twentieth as many."""
 _UNTOLD = 0.0
 """Log-odds of a change without a direction yet."""
 
@@ -56,9 +60,14 @@ _UNTOLD = 0.0
 class Pair:
     """Features of an earlier and a later line, and whether the later has the valid value."""
 
-    life: str
+    life: Life
     features: dict[str, float]
     succeeds: bool
+
+    @property
+    def weight(self) -> float:
+        """What the pair counts in the fit."""
+        return _WEIGHT_YOUNG if len(self.life.turns) <= _YOUNG else 1.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -105,9 +114,9 @@ def changes(lives: Sequence[Life], embedder: Embedder) -> tuple[dict[str, float]
         if turn.sort == "tell":
             wanted[place] = (whose, turn.key) in told
             told.add((whose, turn.key))
-    groups = np.array([whose for whose, _ in turns])
-    odds = _held_out(vectors, wanted, groups, _PENALTY_CHANGE)
-    slopes, bias = _logistic(vectors, wanted, _PENALTY_CHANGE)
+    weight = np.ones(len(turns))
+    odds = _of_other_lives(vectors, wanted, weight, [whose for whose, _ in turns], _PENALTY_CHANGE)
+    slopes, bias = fit(vectors, wanted, weight, _PENALTY_CHANGE)
     return {turn.id: float(one) for (_, turn), one in zip(turns, odds, strict=True)}, slopes * _SCALE, bias
 
 
@@ -145,7 +154,7 @@ def pairs_of(lived: Life, question: Question, hits: Sequence[Hit], reader: LineR
                 continue
             if (valid and succeeds) or (stale and newer.hit.node.ref in question.stale):
                 continue
-            yield Pair(lived.id, succession.features(newer, older), succeeds)
+            yield Pair(lived, succession.features(newer, older), succeeds)
 
 
 def fitted(pairs: Sequence[Pair]) -> tuple[dict[str, float], float]:
@@ -153,27 +162,25 @@ def fitted(pairs: Sequence[Pair]) -> tuple[dict[str, float], float]:
     names = list(pairs[0].features)
     table = np.array([[float(one.features[name]) for name in names] for one in pairs])
     wanted = np.array([float(one.succeeds) for one in pairs])
-    odds = _held_out(table, wanted, np.array([one.life for one in pairs]), _PENALTY)
+    weight = np.array([one.weight for one in pairs])
+    odds = _of_other_lives(table, wanted, weight, [one.life.id for one in pairs], _PENALTY)
     order = odds.argsort().argsort() + 1.0
     right, wrong = wanted.sum(), (1 - wanted).sum()
     auc = (order[wanted == 1].sum() - right * (right + 1) / 2) / (right * wrong)
-    return fit(names, table, wanted, penalty=_PENALTY, base=float(wanted.mean())), float(auc)
+    slopes, bias = fit(table, wanted, weight, _PENALTY)
+    found = {name: round(float(slope), 3) for name, slope in zip(names, slopes, strict=True)}
+    return {"bias": round(bias, 3)} | found, float(auc)
 
 
-def _held_out(table: Matrix, wanted: Matrix, groups: NDArray[np.str_], penalty: float) -> Matrix:
+def _of_other_lives(table: Matrix, wanted: Matrix, weight: Matrix, lives: Sequence[str], penalty: float) -> Matrix:
+    """The log-odds of each row, by a fit to other lives."""
     odds = np.zeros(len(wanted))
-    for group in np.unique(groups):
-        here = groups == group
-        slopes, bias = _logistic(table[~here], wanted[~here], penalty)
+    folds = np.array([zlib.crc32(life.encode()) % _FOLDS for life in lives])
+    for fold in np.unique(folds):
+        here = folds == fold
+        slopes, bias = fit(table[~here], wanted[~here], weight[~here], penalty)
         odds[here] = table[here] @ slopes + bias
     return odds
-
-
-def _logistic(table: Matrix, wanted: Matrix, penalty: float) -> tuple[Matrix, float]:
-    names = [str(place) for place in range(table.shape[1])]
-    found = fit(names, table, wanted, penalty=penalty, base=float(wanted.mean()))
-    bias = found.pop("bias")
-    return np.array(list(found.values())), bias
 
 
 if __name__ == "__main__":

@@ -12,56 +12,52 @@ class SuccessionWeights:
     Fitted by `benchmarks.fit_succession` to the lines of lives, made ones and those written by hand (ADR 0055).
     """
 
-    bias: float = -7.285
-    alike: float = 4.224
+    bias: float = -5.358
+    alike: float = 3.276
     """Likeness of the two lines, 0 to 1."""
-    nearest_before: float = 2.091
+    nearest_before: float = 2.547
     """`alike` minus the likeness of the later line to its closest earlier statement: 0 if that is this one."""
-    nearest_after: float = 3.494
+    nearest_after: float = 2.57
     """`alike` minus the likeness of the earlier line to its closest later statement."""
-    nearer: float = -1.125
+    nearer: float = -1.113
     """Later statements that are more like the earlier line, in fifths."""
-    later_like: float = 0.983
+    later_like: float = 0.854
     """Likeness of the later line to the question …"""
-    earlier_like: float = 5.733
+    earlier_like: float = 2.759
     """… and of the earlier line."""
-    ahead: float = 0.517
+    ahead: float = 0.407
     """Worth of the later line minus that of the earlier, within ±10."""
-    says_change: float = 0.25
+    says_change: float = 0.164
     """1 if words of the later line state a change."""
-    changed: float = 0.125
+    changed: float = 0.282
     """Log-odds, by its vector, that the later line tells of a change …"""
-    changed_before: float = -0.249
+    changed_before: float = -0.198
     """… and that the earlier does."""
-    changed_alike: float = 0.555
+    changed_alike: float = 0.341
     """`changed` times `alike`."""
-    says_change_alike: float = 0.803
+    says_change_alike: float = 0.571
     """`says_change` times `alike`."""
-    says_change_of_it: float = 1.611
+    says_change_of_it: float = 1.914
     """1 if words of the later line state a change, and both state one attribute of a person."""
-    alike_asked: float = -3.714
+    alike_asked: float = -2.14
     """`alike` times `earlier_like`."""
-    past: float = -1.208
+    past: float = -0.587
     """1 if the later line tells of the past."""
-    holds: float = 0.45
-    """1 if the later line asserts a fact."""
-    same_people: float = 0.227
-    """1 if both name the same relatives."""
-    goes_on: float = -0.043
+    goes_on: float = 0.29
     """1 if the later line is about the people of the earlier, by relation or by name."""
-    more_foreign: float = 0.155
-    """1 if the later line is about other persons than the question, more than the earlier is."""
-    other_kind: float = -1.894
+    other_person: float = -0.396
+    """1 if the later line is about other persons than the question, and names no thing of the earlier."""
+    other_relative: float = -0.515
+    """1 if both name relatives, and not the same."""
+    other_kind: float = -1.494
     """1 if it names another kind of thing than the one in question, which the earlier names."""
-    gives: float = 2.026
+    gives: float = 1.491
     """1 if it has a value of the requested kind where the earlier has one."""
-    apart: float = -0.508
-    """1 if it is about other topics than the question, which the earlier is about."""
-    names: float = 1.546
+    names: float = 1.255
     """1 if both name a thing that few lines name and the question does not."""
-    translated: float = 0.968
+    translated: float = 0.745
     """1 if the two are in different scripts."""
-    words: float = 3.38
+    words: float = 2.577
     """Share of their index terms that they have in common (Jaccard)."""
 
     def __post_init__(self) -> None:

@@ -79,12 +79,11 @@ class Picker:
 
     def _order(self, lines: list[RatedLine], question: LineQuestion, least: float) -> None:
         """Lift the lines that tell how things are now above those that they succeed, or the reverse if asked."""
+        succession = Succession(lines, question)
         if question.now or ("time" in question.matter.wants and not question.former):
-            succession = Succession(lines, question)
             lift_replacements(lines, question)
             lift_successors(lines, succession, _SUCCESSION, least)
         elif question.former:
-            succession = Succession(lines, question)
             lift_former(lines)
             lift_predecessors(lines, succession, _SUCCESSION, least)
 

@@ -18,7 +18,7 @@ from biem.domain.text import estimate_tokens
 from biem.engine.context.lines import BRIEF, LineQuestion, RatedLine, is_han, odds, supposes
 from biem.engine.context.persons import FOREIGN
 
-_WEIGHTS = asdict(LineWeights())
+_WEIGHTS: dict[str, float] = asdict(LineWeights())
 _HITS, _UNLIKE = 20, 0.1
 """Number of hits that a line is compared with, and the likeness to the question of those that are missing."""
 _LONG = 60

@@ -1,7 +1,6 @@
-"""Later lines that say how things are now, in words that no rule knows."""
+"""Later lines that tell how things are now, in words that no rule knows, and those that tell of something else."""
 
-import dataclasses
-from datetime import timedelta
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,108 +9,150 @@ import pytest
 from biem.adapters import contradiction
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.embedders.change import change_odds
-from biem.domain.node import Hit, Node, new_id
+from biem.domain.node import Hit
 from biem.domain.policies.context import ContextPolicy
-from biem.domain.scope import Scope
 from biem.engine.context.picking import Picker
-from tests.support.fakes import START
+from tests.support.measured_hits import hit, measured
 
 PICKER = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy())
-
-
-def line(text: str, score: float, likeness: float, day: int, changed: float | None, **values: Any) -> Hit:
-    node = Node(
-        **{"id": new_id(), "scope": Scope(), "text": text, "kind": "event", "status": "active", "layer": "short_term",
-           "at": START + timedelta(days=day), "created_at": START, "source": "user", **values}
-    )  # fmt: skip
-    why: dict[str, float | str] = {"likeness": likeness}
-    return Hit(node, score, why if changed is None else {**why, "changed": changed})
-
-
-def told(question: str, alike: float, one: Hit, other: Hit) -> list[str]:
-    pair = [dataclasses.replace(a, alike={b.node.id: alike}) for a, b in ((one, other), (other, one))]
-    return [hit.node.text for hit in PICKER.pick(pair, question, None)]
-
-
+BESIDE = ("We watched the snow from the kitchen.", "今天地铁特别挤。", "Thanks for the recipe, it came out well.")
+"""Other talk, so that the lines are not all that is known."""
 CHANGES = [
+    ("What does my uncle do?", "My uncle Otis is a florist.", "Otis is through with flowers, he binds books now."),
+    ("我舅舅是做什么的？", "我舅舅阿良开花店。", "阿良不开花店了，如今在装订古书。"),
+    ("What do I write my notes with?", "I write my notes with Orbital.", "Orbital shut down, so it's Quillpad now."),
     (
         "Where do we rehearse?",
         "We rehearse in hall four.",
         "We lost hall four to the choir and play in the chapel for the rest of the year.",
     ),
     ("我在哪里打工？", "我周末在一家书店打工。", "书店关门了，周末改去花店帮忙。"),
-    ("诗会什么时候办？", "诗会五月三号开始。", "场地漏水，日子往后推到十一号。"),
+    ("Who trains Ida?", "Ida's coach is called Nadia.", "Nadia went back to Lisbon, Joost is the new coach."),
+    ("乐乐的钢琴老师是谁？", "乐乐的钢琴老师姓庄。", "庄老师搬走了，新的钢琴老师是林老师。"),
+    ("Where do I live?", "I live in Rome.", "我上个月搬到波尔图了。"),
+    ("Where are we going for the honeymoon?", "The honeymoon will take us to Porto.", "蜜月改去卑尔根了。"),
+    ("蜜月去哪儿？", "我们蜜月去波尔图。", "Porto is off, our honeymoon is in Bergen now."),
+    ("Who is my neighbour?", "英格丽是我的邻居。", "Ingrid is no longer my neighbour, Callum took over."),
+    ("同学聚会是哪天？", "老同学聚会定在四月十八号。", "聚会往后拖了，改成五月二号。"),
+    (
+        "Which instrument does Noor play?",
+        "My niece Noor plays the trumpet.",
+        "Noor has swapped the trumpet for a saxophone.",
+    ),
+    ("小满学什么乐器？", "我侄女小满在学二胡。", "小满不拉二胡了，改弹古筝。"),
+    (
+        "Which version does the shop run on?",
+        "The shop runs on Django 4.",
+        "My colleague says hi, and the shop came up on Django 5 on Sunday without a hitch.",
+    ),
+    ("装修预算是多少？", "装修预算十二万。", "老公说钱不够，预算加到十五万了。"),
+    ("我用什么记笔记？", "我记笔记用的是轨道。", "轨道关停了，现在用的是羽毛笔。"),
+    ("What do I write my notes with?", "I write my notes with Orbital.", "我不用Orbital了，改成羽毛笔。"),
+    (
+        "What colour is the back gate?",
+        "We settled on mint for the back gate.",
+        "We got cold feet about mint; the gate ended up brick red.",
+    ),
+    ("我姑姑喜欢哪项运动？", "我姑姑的运动是划船。", "My aunt Vera switched from rowing to judo."),
+    ("我哥哥的猫叫什么？", "我哥哥的猫叫琥珀。", "我哥哥把猫改名叫可可了。"),
+    ("Where do we live?", "I'm Ruth, a baker. I live in Bude with my husband Al.", "We moved into a flat in Looe."),
+    ("我舅舅怎么样了？", "我舅舅摔断了腿，住院了。", "舅舅出院回家了，现在能走路了。"),
+    ("What dose do I take?", "I take 10 mg of ramipril in the morning.", "The doctor put me on 5 mg of ramipril."),
+    ("我的房租是多少？", "我的房租每月三千二。", "房东来过了，下个月起三千五。"),
+]
+OTHERS = [
+    ("When is my birthday?", "My birthday is on 14 May.", "My mother's birthday is on 5 September."),
+    ("When is my mum's birthday?", "My mother's birthday is on 5 September.", "My birthday is on 14 May."),
+    ("我妈的生日是哪天？", "我妈妈的生日是9月3日。", "我的生日是5月14日。"),
+    ("我住在哪里？", "我住在杭州。", "我姐姐住在苏州。"),
+    ("Where does my sister live?", "My sister lives in Aarhus.", "I sold my guidebook of Aarhus."),
+    ("What's the code of the shed?", "The code of the shed is 7715.", "The code of the garage is 2260 now."),
+    ("When is Harrow due?", "Harrow is due on 5 August.", "Linden is now due on 5 August instead of 2 May."),
+    ("When do I see the dentist?", "I see the dentist on May 3.", "The hairdresser moved me to May 9 instead."),
+    ("What's my name?", "Call me Jo, I run a bakery.", "My parrot is called Otter."),
+    ("Where did I leave the umbrella?", "雨伞落在出租车上了。", "饭盒落在办公室了。"),
+    ("What does my daughter study?", "My daughter studies law.", "Win lives with her daughter, who studies art."),
+    ("What is my cat's name?", "I got a kitten, she's called Velvet.", "Orla's cat Thimble was sick on the rug."),
+    (
+        "What colour is the back gate?",
+        "We settled on mint for the back gate.",
+        "We got cold feet about mint; the front gate ended up brick red.",
+    ),
+    ("Who trains Ida?", "Ida's coach is called Nadia.", "Tove went back to Lisbon, Joost has her flat."),
+    ("我现在有女朋友吗？", "我和小雅上周分手了。", "我同事开一辆菲亚特。"),
+    ("What does my uncle do?", "My uncle Otis is a florist.", "My cousin Ray gave up flowers, he binds books now."),
+    ("When is the chess night?", "The chess night is on Monday.", "The pottery course was moved to Friday."),
+    ("棋社什么时候活动？", "棋社周一活动。", "要是棋社改到周五活动就好了。"),
+    ("How much of the budget is left?", "Of the 900, 640 euros are left.", "Five are sewn, so eleven are left."),
+    ("预算还剩多少钱？", "还剩六百四十欧元。", "缝好了五个，还剩十一个。"),
+    ("乐乐的钢琴老师是谁？", "乐乐的钢琴老师姓庄。", "杜阿姨搬走了，住进来的是林叔叔。"),
+    ("Where do I live?", "I live in Linz.", "My sister's flat in Graz is finally hers."),
+    ("Where do I live?", "I live in Linz.", "If my flat were in Graz, I would ski."),
+    ("What colour is the fence?", "The fence is ochre.", "If the fence were petrol I'd move out."),
+    ("我的车停在哪儿？", "我的车停在B区12号。", "老婆的车改停D区了。"),
+    (
+        "When does my train to Graz leave?",
+        "My train to Graz leaves at 8:10.",
+        "The train back from Graz was moved to 17:40.",
+    ),
+    ("我去南京的高铁几点开？", "我去南京的高铁是8:10开。", "从南京回来的高铁改到17:40了。"),
+    ("What does Jonas play?", "Jonas plays the viola.", "Mia swapped her flute for a harp."),
 ]
 
 
-@pytest.mark.parametrize(("question", "older", "newer"), CHANGES)
-def test_a_change_in_other_words_goes_before_what_it_changes(question: str, older: str, newer: str) -> None:
-    # Given a later line that is like an earlier one and tells of a change / Then it is the first line
-    assert told(question, 0.45, line(older, 0.95, 0.7, 0, -3.0), line(newer, 0.3, 0.2, 30, 2.5))[0] == newer
+def block(question: str, former: str, *later: str, measure: bool = True, **values: Any) -> Sequence[str]:
+    """The lines of a block for messages told one after another among other talk, with these fields of their nodes."""
+    said = [hit(former, 0.9, days=5, **values)]
+    said += [hit(text, 0.8, days=20 * place, **values) for place, text in enumerate(later, 1)]
+    hits: list[Hit] = measured(question, [*said, *(hit(text, 0.3, days=day) for day, text in enumerate(BESIDE))])
+    if not measure:
+        hits = [hit(one.node.text, one.score) for one in hits]
+    return [one.node.text for one in PICKER.pick(hits, question, None)]
 
 
-@pytest.mark.parametrize(("question", "older", "newer"), CHANGES)
-def test_without_a_direction_the_rules_decide_alone(question: str, older: str, newer: str) -> None:
-    # Given the same lines of an embedder without a direction / Then the earlier stays first: no rule knows the words
-    assert told(question, 0.45, line(older, 0.95, 0.7, 0, None), line(newer, 0.3, 0.2, 30, None))[0] == older
+@pytest.mark.req("C31", partly="newer values first")
+@pytest.mark.parametrize(("question", "former", "latter"), CHANGES)
+def test_what_was_said_later_of_the_same_goes_before_it(question: str, former: str, latter: str) -> None:
+    assert block(question, former, latter)[0] == latter
 
 
-@pytest.mark.parametrize(("question", "older", "newer"), CHANGES)
-def test_a_line_that_is_unlike_the_earlier_one_changes_nothing(question: str, older: str, newer: str) -> None:
-    # Given the same lines / When their vectors say that they are about different things / Then the earlier stays first
-    assert told(question, 0.0, line(older, 0.95, 0.7, 0, -3.0), line(newer, 0.3, 0.0, 30, -4.0))[0] == older
+@pytest.mark.req("C31", partly="a line about something else")
+@pytest.mark.parametrize(("question", "answer", "other"), OTHERS)
+def test_what_was_said_later_of_something_else_stays_below(question: str, answer: str, other: str) -> None:
+    assert block(question, answer, other)[0] == answer
+
+
+def test_of_several_changes_the_last_comes_first() -> None:
+    # Given three values of one thing / When asked for the present / Then the newest leads
+    texts = (
+        "We cook with gas from Lumo.",
+        "Lumo got too dear, Vanto delivers our gas.",
+        "Vanto went under, so our gas comes from Pirro.",
+    )
+    assert block("Who delivers our gas?", *texts)[0] == texts[2]
 
 
 @pytest.mark.parametrize(
-    ("question", "older", "newer", "other"),
+    ("question", "older", "newer"),
     [
-        (
-            "Who trains Ida?",
-            "Ida's coach is called Nadia.",
-            "Nadia went back to Lisbon, Joost is the new coach.",
-            "Tove went back to Lisbon, Joost has her flat.",
-        ),
-        (
-            "乐乐的钢琴老师是谁？",
-            "乐乐的钢琴老师姓庄。",
-            "庄老师搬走了，新的钢琴老师是林老师。",
-            "杜阿姨搬走了，住进来的是林叔叔。",
-        ),
+        ("What did my uncle do before?", "My uncle Otis is a florist.", "Otis gave up flowers, he binds books now."),
+        ("我舅舅以前是做什么的？", "我舅舅阿良开花店。", "阿良不开花店了，如今在装订古书。"),
     ],
 )
-def test_a_line_about_another_person_succeeds_one_whose_value_it_names(
-    question: str, older: str, newer: str, other: str
-) -> None:
-    # Given a later line that tells what became of the person in the earlier one / Then it is the first line
-    assert told(question, 0.45, line(older, 0.95, 0.7, 0, -3.0), line(newer, 0.3, 0.2, 30, 2.5))[0] == newer
-    # When it tells of a person of whom the earlier one says nothing / Then the earlier stays first
-    assert told(question, 0.45, line(older, 0.95, 0.7, 0, -3.0), line(other, 0.3, 0.2, 30, 2.5))[0] == older
+def test_a_question_about_before_gets_the_former_line_first(question: str, older: str, newer: str) -> None:
+    assert block(question, older, newer)[0] == older
 
 
-def test_a_thing_without_its_modifier_may_be_the_one_of_several() -> None:
-    # Given a line about the back gate, and a later one about the gate / Then the later one is the first line
-    question, older = "What colour is the back gate?", "We settled on mint for the back gate."
-    newer = "We got cold feet about mint; the gate ended up brick red."
-    assert told(question, 0.45, line(older, 0.95, 0.7, 0, -3.0), line(newer, 0.3, 0.2, 30, 2.5))[0] == newer
-    # When the later one is about the front gate / Then the earlier stays first
-    other = newer.replace("the gate", "the front gate")
-    assert told(question, 0.45, line(older, 0.95, 0.7, 0, -3.0), line(other, 0.3, 0.2, 30, 2.5))[0] == older
+def test_without_vectors_the_order_of_the_ranking_is_kept() -> None:
+    question, former, latter = CHANGES[0]
+    assert list(block(question, former, latter, measure=False))[:2] == [former, latter]
 
 
-def test_in_a_dialogue_of_people_the_rules_decide_alone() -> None:
-    # Given a change in a dialogue of two people, for which the weights were not fitted / Then the earlier stays first
-    question, older, newer = CHANGES[0]
-    before = line(older, 0.95, 0.7, 0, -3.0, speaker="Ida")
-    assert told(question, 0.45, before, line(newer, 0.3, 0.2, 30, 2.5, speaker="Ida"))[0] == older
-
-
-def test_hearsay_and_the_assistant_succeed_nothing() -> None:
-    # Given a rumour and an assistant's line about the same / Then the user's own earlier statement stays first
-    older = line("The fence is ochre.", 0.9, 0.6, 0, -3.0)
-    rumour = line("My neighbour says the fence is petrol in the end.", 0.3, 0.5, 30, 2.5)
-    guess = line("So the fence is petrol in the end.", 0.3, 0.5, 30, 2.5, source="assistant", speaker="assistant")
-    for later in (rumour, guess):
-        assert told("What colour is the fence?", 0.8, older, later)[0] == older.node.text
+def test_the_assistant_and_a_supposition_succeed_nothing() -> None:
+    question, former = "What does my uncle do?", "My uncle Otis is a florist."
+    assert block(question, former, "If Otis gave up flowers, he would bind books.")[0] == former
+    hits = [hit(former, 0.9), hit("Otis gave up flowers and binds books now.", 0.8, days=9, source="assistant")]
+    assert PICKER.pick(measured(question, hits), question, None)[0].node.text == former
 
 
 def test_only_packaged_models_read_changes() -> None:

@@ -1,0 +1,52 @@
+"""Hits as a recall measures them: with the likenesses and signs of change that the packaged embedder finds."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from biem.adapters import embedders
+from biem.adapters.embedders.change import change_odds
+from biem.domain.node import Hit, Node, new_id
+from biem.domain.scope import Scope
+from biem.ports import Embedder
+from tests.support.fakes import START
+
+
+def hit(text: str, score: float = 0.8, *, days: int = 0, **values: Any) -> Hit:
+    """A message of the user so many days after the start, not measured yet. `values`: other fields of the node."""
+    node = Node(
+        **{"id": new_id(), "scope": Scope(), "text": text, "kind": "event", "status": "active", "layer": "short_term",
+           "at": START + timedelta(days=days), "created_at": START, "source": "user", **values}
+    )  # fmt: skip
+    return Hit(node, score, {})
+
+
+def measured(question: str, hits: Sequence[Hit]) -> list[Hit]:
+    """The hits with their likeness to the question and to each other, and the log-odds of a change."""
+    embedder = _embedder()
+    rows = embedder.embed([one.node.text for one in hits], "passage")
+    asked = embedder.embed([question], "query")[0]
+    odds = change_odds(embedder.info.id)
+    assert odds is not None
+    likeness, changed = embedder.similarity(asked, rows), odds(rows)
+    found = []
+    for place, one in enumerate(hits):
+        alike = np.asarray(embedder.similarity(rows[place], rows))
+        others = {
+            other.node.id: float(value)
+            for other, value in zip(hits, alike, strict=True)
+            if other is not one and value >= 0.15
+        }
+        why = {"likeness": float(likeness[place]), "changed": float(changed[place])}
+        found.append(replace(one, why={**why, **one.why}, alike=others))
+    return found
+
+
+@cache
+def _embedder() -> Embedder:
+    return embedders.build("e5", cache_dir=Path("unused"), cache_bytes=8_000_000, threads=1)
