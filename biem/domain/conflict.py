@@ -167,6 +167,9 @@ _ATTRIBUTES = (
     ("liking", "喜好"), ("trip", "行程"), ("weight", "体重"), ("run", "跑步"), ("birthday", "生日"), ("due", "期限"),
     ("code", "密码"), ("appointment", "预约"), ("amount", "金额"), ("age", "年龄"), ("phone", "电话"),
     ("relationship", "感情状况"), ("email", "邮箱"), ("hometown", "家乡"), ("price", "价格"), ("deadline", "截止日期"),
+    ("date", "日期"), ("place", "地点"), ("account", "账号"), ("major", "专业"), ("colour", "颜色"), ("size", "大小"),
+    ("blood", "血型"), ("zodiac", "星座"), ("language", "语言"), ("status", "状态"), ("model", "型号"),
+    ("head", "负责人"), ("identity", "身份"),
 )  # fmt: skip
 """Relatives and attributes, as the rules name them, in both languages."""
 _TO_CHINESE = dict(_RELATIVES + _ATTRIBUTES)
