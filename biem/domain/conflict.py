@@ -107,6 +107,10 @@ Resolution = Literal["keep_new", "keep_old", "merge", "keep_both"]
 states both, valid from when the newer was said. *keep_both*: no conflict after all.
 """
 Decider = Literal["rule", "judge", "user"]
+Standing = Literal["own_words", "open"]
+"""*own_words*: both are their speaker's own words, no report, question, hypothesis or wish, on which a rule decided.
+*open*: no decision rests on that.
+"""
 RESOLUTIONS: tuple[str, ...] = get_args(Resolution)
 STATUSES: tuple[str, ...] = get_args(ConflictStatus)
 
@@ -150,30 +154,54 @@ _CHINESE = {
 }
 _SELF = re.compile(r"^i(?=$| )", re.IGNORECASE)
 """The speaker, as some rules name him: "i", "i mother"."""
-_WORDS = (
+_RELATIVES = (
     ("mother", "妈妈"), ("father", "爸爸"), ("wife", "老婆"), ("husband", "老公"), ("girlfriend", "女朋友"),
     ("boyfriend", "男朋友"), ("brother", "兄弟"), ("sister", "姐妹"), ("son", "儿子"), ("daughter", "女儿"),
     ("grandmother", "奶奶"), ("grandfather", "爷爷"), ("uncle", "叔叔"), ("aunt", "阿姨"), ("cousin", "表亲"),
     ("friend", "朋友"), ("colleague", "同事"), ("boss", "老板"), ("roommate", "室友"), ("neighbour", "邻居"),
-    ("dog", "狗"), ("cat", "猫"), ("home", "住处"), ("origin", "籍贯"), ("job", "职业"), ("employer", "工作单位"),
+    ("dog", "狗"), ("cat", "猫"),
+)  # fmt: skip
+_ATTRIBUTES = (
+    ("home", "住处"), ("origin", "籍贯"), ("job", "职业"), ("employer", "工作单位"),
     ("school", "学校"), ("sport", "运动"), ("diet", "饮食"), ("car", "车"), ("name", "名字"), ("favourite", "最喜欢的"),
     ("liking", "喜好"), ("trip", "行程"), ("weight", "体重"), ("run", "跑步"), ("birthday", "生日"), ("due", "期限"),
     ("code", "密码"), ("appointment", "预约"), ("amount", "金额"), ("age", "年龄"), ("phone", "电话"),
     ("relationship", "感情状况"), ("email", "邮箱"), ("hometown", "家乡"), ("price", "价格"), ("deadline", "截止日期"),
+    ("date", "日期"), ("place", "地点"), ("account", "账号"), ("major", "专业"), ("colour", "颜色"), ("size", "大小"),
+    ("blood", "血型"), ("zodiac", "星座"), ("language", "语言"), ("status", "状态"), ("model", "型号"),
+    ("head", "负责人"), ("identity", "身份"),
 )  # fmt: skip
 """Relatives and attributes, as the rules name them, in both languages."""
-_TO_CHINESE, _TO_ENGLISH = dict(_WORDS), {chinese: english for english, chinese in _WORDS}
+_TO_CHINESE = dict(_RELATIVES + _ATTRIBUTES)
+_TO_ENGLISH = {chinese: english for english, chinese in _RELATIVES + _ATTRIBUTES}
+_IS_ATTRIBUTE = frozenset(name for pair in _ATTRIBUTES for name in pair)
 
 
-def _about(subject: str, told: Mapping[str, str]) -> str:
-    """The persons and the attribute of a subject, in words: `me.mother: home` is "your mother: home"."""
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """A subject in words of one language; each part is empty where it is not established."""
+
+    possessor: str = ""
+    entity: str = ""
+    attribute: str = ""
+
+
+def _in_words(subject: str, told: Mapping[str, str]) -> _Subject:
+    """The parts of a subject: `me.mother: home` is "your mother" and "home"."""
     persons, found, what = subject.partition(": ")
     if not found and _SELF.sub("me", subject).partition(".")[0] != "me":
         persons, what = "", subject
     word = (_TO_CHINESE if told is _CHINESE else _TO_ENGLISH).get
-    named = [_person(one, told) for one in persons.split(" and ") if one]
+    possessor = ", ".join(_person(one, told) for one in persons.split(" and ") if one)
+    attributes = bool(what) and _IS_ATTRIBUTE.issuperset(what.split())
     what = " ".join(word(one, one) for one in what.split())
-    shown = ", ".join(named) + (f" ({what})" if what and named else what)
+    return _Subject(possessor, "", what) if attributes else _Subject(possessor, what)
+
+
+def _about(subject: _Subject, told: Mapping[str, str]) -> str:
+    """The persons and the thing or attribute, as part of a sentence: " about your mother (home)"."""
+    what = subject.entity or subject.attribute
+    shown = subject.possessor + (f" ({what})" if what and subject.possessor else what)
     return told["about"].format(shown) if shown else ""
 
 
@@ -200,6 +228,7 @@ class Conflict:
     """0 to 1, of the verdict."""
     rule: str
     attribute: str = ""
+    """The attribute in dispute, as in `Verdict`; that of `subject` where the rule named none."""
     status: ConflictStatus = "pending"
     resolution: Resolution | None = None
     decided_by: Decider | None = None
@@ -215,17 +244,33 @@ class Conflict:
     """Too uncertain to show to a person; a language model may judge it."""
     subject: str = ""
     """As in `Verdict`."""
+    possessor: str = ""
+    """Derived, as all that follows, in the language of the newer text; a given value is replaced.
 
-    @property
-    def explanation(self) -> str:
-        """Why these two are recorded, and the decision: a sentence or two in the language of the newer text."""
+    The persons that both are about: "you", "your mother". Empty where not established.
+    """
+    entity: str = ""
+    """The thing or event that both are about, in the stems of its words; empty for an attribute of the persons."""
+    standing: Standing = "open"
+    explanation: str = ""
+    """Why the two are recorded, and the decision: a sentence or two."""
+
+    def __post_init__(self) -> None:
         told = _CHINESE if _HAN.search(self.newer_text) else _ENGLISH
+        subject = _in_words(self.subject, told)
+        own = self.decided_by == "rule"
         decision = self.resolution or ("pending" if self.status == "pending" else "ignored")
-        found = told[self.kind].format(
-            about=_about(self.subject, told), rule=self.rule, sure=round(100 * self.confidence)
-        )
-        own = told["own"] if self.decided_by == "rule" else ""
-        return found + told[decision].format(by=told.get(self.decided_by or "", ""), own=own)
+        found = told[self.kind].format(about=_about(subject, told), rule=self.rule, sure=round(100 * self.confidence))
+        decided = told[decision].format(by=told.get(self.decided_by or "", ""), own=told["own"] if own else "")
+        derived = {
+            "possessor": subject.possessor,
+            "entity": subject.entity,
+            "attribute": self.attribute or subject.attribute,
+            "standing": "own_words" if own else "open",
+            "explanation": found + decided,
+        }
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
 
     @property
     def superseded(self) -> tuple[str, ...]:

@@ -29,14 +29,19 @@ _EXCLAIMED = 1.2
 _HAN_RUN = re.compile("[\u3400-\u9fff\uf900-\ufaff]+")
 _EMOJI = re.compile(EMOJI)
 _LATIN = re.compile("[A-Za-z]{2}|[:;]-?[()DP]")
+_NUMBER = re.compile(r"[\d:]+")
 _STOPS = frozenset("，,。.！!？?；;、\n：:…")
 _SENTENCE = re.compile(r"[^。！？!?\n]*[。！？!?\n]*")
 
 
 @cache
 def _english() -> Any:
-    """The lexicon of VADER, loaded at the first English text."""
-    return SentimentIntensityAnalyzer()
+    """The lexicon of VADER, loaded at the first English text; without numbers (143 for "I love you"), which are codes
+    and addresses here.
+    """
+    analyzer = SentimentIntensityAnalyzer()
+    analyzer.lexicon = {word: value for word, value in analyzer.lexicon.items() if not _NUMBER.fullmatch(word)}
+    return analyzer
 
 
 class Sentiment:

@@ -54,6 +54,9 @@ def test_a_change_is_noticed_and_answered_as_of_then(cli: Cli) -> None:
     (conflict,) = found.document["conflicts"]
     assert (conflict["older_id"], conflict["newer_id"]) == (ids["berlin"], ids["lisbon"])
     assert (conflict["kind"], conflict["resolution"], conflict["decided_by"]) == ("update", "keep_new", "rule")
+    # Then the record says whose and what was decided, on which standing, and why, as the listing for people does
+    assert (conflict["possessor"], conflict["attribute"], conflict["standing"]) == ("you", "home", "own_words")
+    assert conflict["explanation"].endswith("Decided by the rule: the newer one holds.")
 
 
 @pytest.mark.long

@@ -1,10 +1,13 @@
 """Conflicts: what is said of a decision."""
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
+from biem.cli.output import to_json
+from biem.client.wire import decoded, encoded
 from biem.domain.conflict import Conflict
 
 FOUND = Conflict(
@@ -65,3 +68,40 @@ def test_only_what_a_rule_decided_claims_the_speakers_own_words() -> None:
     assert "own words" not in decided.explanation
     told = replace(decided, newer_text="我妈搬到布鲁日了", decided_by="rule")
     assert "两条都是说话人自己说的，说的是同一件事。由规则决定：以新的为准。" in told.explanation
+
+
+@pytest.mark.parametrize(
+    ("subject", "newer", "parts"),
+    [
+        ("me.mother: home", "My mother moved to Bruges", ("your mother", "", "home")),
+        ("me.wedding day: date", "我的纪念日是9月9日", ("你的wedding day", "", "日期")),
+        ("me: birthday", "我的生日其实是九月三日", ("你", "", "生日")),
+        ("me: train graz", "The train to Graz leaves at nine now", ("you", "train graz", "")),
+        ("kennel puppies", "Two puppies are left in the kennel", ("", "kennel puppies", "")),
+        ("", "No, that is wrong", ("", "", "")),
+    ],
+)
+def test_a_record_names_possessor_and_entity_or_attribute(subject: str, newer: str, parts: tuple[str, ...]) -> None:
+    found = replace(FOUND, subject=subject, newer_text=newer, attribute="")
+    assert (found.possessor, found.entity, found.attribute) == parts
+
+
+def test_the_attribute_of_the_rule_is_kept() -> None:
+    assert replace(FOUND, attribute="called", subject="jana: name").attribute == "called"
+
+
+def test_what_is_derived_follows_the_decision() -> None:
+    # Given a decision of a rule / When it is taken back / Then the record no longer says that a rule decided
+    decided = replace(FOUND, status="resolved", resolution="keep_new", decided_by="rule")
+    assert (decided.standing, replace(decided, explanation="other").explanation) == ("own_words", decided.explanation)
+    undone = replace(decided, status="pending", resolution=None, decided_by=None)
+    assert (undone.standing, undone.explanation) == ("open", FOUND.explanation)
+
+
+def test_a_record_over_http_and_in_json_has_what_the_listing_for_people_says() -> None:
+    over_http = json.loads(encoded(list[Conflict], [FOUND]))[0]
+    printed = json.loads(to_json({"conflicts": [FOUND]}))["conflicts"][0]
+    for record in (over_http, printed):
+        assert record["explanation"] == FOUND.explanation
+        assert (record["possessor"], record["attribute"], record["standing"]) == ("your mother", "home", "open")
+    assert decoded(list[Conflict], encoded(list[Conflict], [FOUND])) == [FOUND]

@@ -34,7 +34,8 @@ I feel relaxed and safe|My best friend visited, awesome|I enjoy painting 😊"""
 I failed the exam|She is cruel and selfish
 The start was great, but the ending was horrible|This made me cry 😭|I lost my job
 I'm worried about my mother|My dog died|It was a disaster|I feel lonely and anxious|He lied to me|I don't like it""",
-    0: """The meeting is on Tuesday|He knows the small hall
+    0: """Shelf 143 holds the seeds|Bus 1432 leaves here|The code is 86
+The meeting is on Tuesday|He knows the small hall
 The table has three columns|She walked to the station|Turn left at the corner
 The train leaves at noon|I bought a book|Know the hall""",
 }

@@ -28,8 +28,25 @@ UPDATES = (
     ("牙医预约在3月3日", "牙医预约改到3月12日了"),
     ("我妈妈的生日是9月3日", "说错了，我妈妈的生日是9月5日"),
     ("考试是6月3日", "我说错了，考试是6月5日"),
+    # the speaker's own words, although others think, say or show something beside it
+    ("I drink beer", "I think I don't drink beer any more"),
+    ("我吃羊肉", "我觉得我已经不吃羊肉了"),
+    ("我住在大连", "医生觉得潮湿不好，我搬到兰州了"),
+    ("我住在大连", "跟你讲，我搬到兰州了"),
+    ("秤上显示我有82公斤。", "秤不准，我体重是86公斤。"),
 )
 INNOCENT = (
+    # what others say, write or think of the speaker, and what is denied as untrue
+    ("I eat lamb", "Everyone assumes I don't eat lamb any more"),
+    ("I play squash", "My trainer suspects I no longer play squash"),
+    ("I drink beer", "Mia complains that I don't drink beer any more"),
+    ("I drink beer", "The doctor was convinced that I don't drink beer any more"),
+    ("I take zinc at night", "It's not true that I stopped taking zinc at night"),
+    ("我吃虾", "食堂阿姨在本子上写我不吃虾了"),
+    ("我每周三去图书馆帮忙", "听老吴讲，我已经不去图书馆帮忙了"),
+    ("我喝啤酒", "医生认为我已经不喝啤酒了"),
+    ("我打壁球", "教练怀疑我不打壁球了"),
+    ("我吃虾", "全家都觉得我不吃虾了"),
     ("My birthday is on May 14th.", "Correction: my mother's birthday is September 5th."),
     ("My outbound flight leaves at 9:40 on Friday.", "The return flight has been moved to 18:15."),
     ("I like my job.", '"I no longer like my job," said Jana.'),
