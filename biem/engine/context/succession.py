@@ -53,13 +53,19 @@ class Succession:
         self._han = {id(line): is_han(line.hit.node.text) for line in lines}
 
     def may_succeed(self, newer: RatedLine, older: RatedLine) -> bool:
-        """Whether a person said it later, as a fact, of no other speaker's own matter and no other one of several."""
+        """Whether a person said it later, as a fact, of no other one's own matter and no other one of several."""
         node = newer.hit.node
         if node.at <= older.hit.node.at or "assistant" in (node.source, node.speaker):
             return False
         if supposes(node.text) or is_own_of_another(newer, older):
             return False
+        if relatives(newer.matter) and self._is_foreign(newer, older):
+            return False  # "my dad was born on …" succeeds no birthday of mine
         return not is_of_another_way(newer.matter, older.matter, self._question.matter)
+
+    def _is_foreign(self, newer: RatedLine, older: RatedLine) -> bool:
+        """Whether it is about other persons than the question, more than the older is, and names no thing of that."""
+        return newer.foreign > max(older.foreign, UNNAMED) and not self._names(newer, older)
 
     def _names(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it names the value of the older one: a thing of few lines that the question does not have."""
@@ -77,8 +83,6 @@ class Succession:
         ]
         ahead = self._worth[id(newer)] - self._worth[id(older)]
         related = bool(relatives(one) and relatives(other))
-        foreign = newer.foreign > max(older.foreign, UNNAMED)
-        names = self._names(newer, older)
         return {
             "alike": alike,
             "nearest_before": alike - closest_before(newer, self._lines),
@@ -96,11 +100,11 @@ class Succession:
             "alike_asked": alike * older.like,
             "past": one.past,
             "goes_on": goes_on_about(newer, older),
-            "other_person": foreign and not names,
+            "other_person": self._is_foreign(newer, older),
             "other_relative": related and not are_same(one, other),
             "other_kind": is_of_another_kind(newer, older, asked),
             "gives": gives_as_much(one, other, asked),
-            "names": names,
+            "names": self._names(newer, older),
             "translated": self._han[id(newer)] != self._han[id(older)],
             "words": jaccard(newer.terms, older.terms),
         }
