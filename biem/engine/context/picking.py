@@ -78,14 +78,19 @@ class Picker:
         return min(best, odds(self._policy.min_relevance))
 
     def _order(self, lines: list[RatedLine], question: LineQuestion, least: float) -> None:
-        """Lift the lines that tell how things are now above those that they succeed, or the reverse if asked."""
-        succession = Succession(lines, question)
+        """Lift the lines that tell how things are now above those that they succeed, or the reverse if asked.
+
+        In dialogues of several people only recorded replacements are lifted: the weights are of one user's talks.
+        """
+        fitted = not are_of_several_people(lines)
         if question.now or ("time" in question.matter.wants and not question.former):
             lift_replacements(lines, question)
-            lift_successors(lines, succession, _SUCCESSION, least)
+            if fitted:
+                lift_successors(lines, Succession(lines, question), _SUCCESSION, least)
         elif question.former:
             lift_former(lines)
-            lift_predecessors(lines, succession, _SUCCESSION, least)
+            if fitted:
+                lift_predecessors(lines, Succession(lines, question), _SUCCESSION, least)
 
 
 def _sure(
