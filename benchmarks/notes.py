@@ -6,11 +6,11 @@ answer, `section_R@10` the sections. A question that is a heading of a file (`do
 `chain_share`: citations and headings over what is shown of all hits. `told`: the share of questions for which a block
 would have notes at all, being sure enough; `told_R@5` counts only these, and `told_foreign` is the share among the
 questions of `--foreign`, which other notes answer. `--policy NAME=VALUE` changes a number of the
-ranking, such as `gamma=0`.
+ranking, such as `gamma=0`. With `--folder DIR` the data are lines of a text instead: the beginning of the name of one
+of the folder's files and a question that this file answers (`benchmarks/collections/decisions.txt`).
 """
 
 import argparse
-import gzip
 import json
 import sys
 import tempfile
@@ -19,7 +19,6 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -29,10 +28,11 @@ from pymilvus import AnnSearchRequest, RRFRanker
 import biem
 from benchmarks import _report
 from benchmarks._baselines import Bm25, Dense
-from benchmarks._data import Conversation, Turn, data_name
+from benchmarks._data import data_name
 from benchmarks._embedders import PassageCache, choose_embedder
 from benchmarks._hybrid import MilvusHybrid
 from benchmarks._options import positive
+from benchmarks._vaults import Section, Vault, read_folder, read_vaults
 from benchmarks.metrics import mean, new_gold, percentiles, recall_at, score
 from biem.bootstrap import servers
 from biem.config import Settings, load_settings
@@ -46,47 +46,9 @@ _COLUMNS = (
     *("data", "system", "n", "R@5", "R@10", "R@20", "nDCG@10", "MRR", "section_R@10", "p50_ms", "p95_ms"),
     *("told", "told_R@5", "told_foreign", "chain_share", "sections"),
 )
-_DAY = datetime(2024, 1, 1, tzinfo=UTC)
 _RRF_K = 60
 _FOREIGN = 30
 """Questions of each foreign file that are asked."""
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of a note that can answer. `line` is where it begins in its file, from 1."""
-
-    id: str
-    note: str
-    text: str
-    line: int
-
-
-@dataclass(frozen=True)
-class NoteQuestion:
-    """A question with the notes and sections that answer it."""
-
-    text: str
-    notes: tuple[str, ...]
-    sections: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Vault:
-    """Notes by path, as they are written to a folder, and questions about them."""
-
-    id: str
-    lang: str
-    files: dict[str, str]
-    note_of: dict[str, str]
-    """Note by path."""
-    sections: tuple[Section, ...]
-    questions: tuple[NoteQuestion, ...]
-
-    def conversation(self) -> Conversation:
-        """The sections as the other systems take them."""
-        turns = tuple(Turn(one.id, one.note, "", one.text, _DAY) for one in self.sections)
-        return Conversation(self.id, self.lang, turns, ())
 
 
 class NoteSystem(Protocol):
@@ -230,65 +192,6 @@ def _by_note(vault: Vault) -> dict[str, list[Section]]:
     return _SECTIONS[vault.id]
 
 
-def read_vaults(path: Path, limit: int | None, questions: int | None, notes: int | None = None) -> Iterator[Vault]:
-    """The first vaults of a file, each with at most `questions` questions and its first `notes` notes."""
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8") as lines:
-        for number, line in enumerate(lines):
-            if limit is not None and number >= limit:
-                return
-            yield vault_of(_first_notes(json.loads(line), notes), questions)
-
-
-def _first_notes(data: dict[str, Any], limit: int | None) -> dict[str, Any]:
-    """The data with the first notes only, and the questions that need no other."""
-    notes = data["notes"][:limit]
-    there = {note["note_id"] for note in notes}
-    return {
-        **data,
-        "notes": notes,
-        "questions": [one for one in data["questions"] if there.issuperset(one["evidence"])],
-    }
-
-
-def vault_of(data: dict[str, Any], limit: int | None = None) -> Vault:
-    """A vault of the data format. Headings that are questions of the same vault are left out of its files."""
-    asked = {one["question"].strip() for one in data["questions"]}
-    files, note_of, sections = {}, {}, []
-    for note in data["notes"]:
-        path = note["path"] if note["path"].endswith((".md", ".markdown")) else f"{note['path']}.md"
-        text = _without_questions(note["markdown"], asked)
-        files[path], note_of[path] = text, note["note_id"]
-        parts = note.get("sections") or [{"section_id": note["note_id"], "text": text}]
-        for part in parts:
-            said = _without_questions(part["text"], asked)
-            if said.strip():
-                sections.append(Section(part["section_id"], note["note_id"], said, _line_of(text, said)))
-    kept = tuple(
-        NoteQuestion(one["question"], tuple(one["evidence"]), tuple(one.get("evidence_sections") or ()))
-        for one in data["questions"][:limit]
-        if one["evidence"]
-    )
-    return Vault(data["id"], data.get("lang", "zh"), files, note_of, tuple(sections), kept)
-
-
-def _without_questions(text: str, asked: set[str]) -> str:
-    kept = []
-    for line in text.split("\n"):
-        heading = line.lstrip("#").partition("{")[0].strip() if line.startswith("#") else ""
-        if not heading or heading not in asked:
-            kept.append(line)
-    return "\n".join(kept)
-
-
-def _line_of(text: str, said: str) -> int:
-    """Where a section begins in its file: the line of its first line that is there."""
-    for line in said.split("\n"):
-        if line.strip() and (place := text.find(line)) >= 0:
-            return text.count("\n", 0, place) + 1
-    return 1
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
     options = _options(arguments)
@@ -305,6 +208,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks.notes", description=__doc__)
     parser.add_argument("--data", nargs="+", type=Path, required=True, metavar="FILE", help="vaults, .jsonl[.gz]")
+    parser.add_argument("--folder", type=Path, metavar="DIR", help="the notes; the data are then lines of questions")
     parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=list(SYSTEMS))
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
     parser.add_argument("--limit-vaults", type=positive, metavar="N", help="only the first N of each file")
@@ -328,7 +232,10 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def measure(file: Path, options: argparse.Namespace) -> list[dict[str, object]]:
     """The rows of one file."""
-    vaults = list(read_vaults(file, options.limit_vaults, options.limit_questions, options.limit_notes))
+    if options.folder is not None:
+        vaults = [read_folder(file, options.folder)]
+    else:
+        vaults = list(read_vaults(file, options.limit_vaults, options.limit_questions, options.limit_notes))
     rows = []
     with _built(options, vaults[0].lang) as (systems, memory):
         for system in systems:

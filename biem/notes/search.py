@@ -23,6 +23,7 @@ from biem.domain.notes.library import NoteHit, NoteHits, cited
 from biem.domain.policies.notes import NoteRankPolicy
 from biem.domain.scope import Scope
 from biem.domain.scores import clamp01
+from biem.domain.text import wide_characters
 from biem.domain.times.spans import Window
 from biem.domain.times.windows import earlier, windows
 from biem.errors import BiemError
@@ -46,8 +47,12 @@ _KEYWORDS = 12
 """Keywords of a query by which the confidence is judged."""
 _MOST_TAGGED = 1_000
 """Notes searched where the caller names tags."""
-_BIAS, _SHARED, _NEAR = -3.35, 4.5, 12.0
+_BIAS, _SHARED, _NEAR = -3.7, 4.5, 12.0
 """Confidence: log-odds of nothing, for all keywords of the query in the best chunks, and per cosine above the pool."""
+_TRANSLATED = 0.75
+"""Added if the best chunk is in another script than the query: its cosine lies nearer to those of the pool then."""
+_TRANSLATED_KEYWORDS = 200
+"""Chinese words of the best chunks whose translations are compared with a query in English."""
 _JUDGED = 3
 """Best hits by which the confidence is judged."""
 
@@ -280,18 +285,35 @@ class NoteSearcher:
         if not hits:
             return 0.0
         best = hits[:_JUDGED]
-        asked = set(self._analyzer.lexemes(" ".join(self._analyzer.keywords(query, _KEYWORDS)) or query))
-        said = set(self._analyzer.lexemes("\n".join(_said(hit) for hit in best)))
-        shared = len(asked & said) / len(asked) if asked else 0.0
+        texts = [_said(hit) for hit in best]
+        translated = [_is_wide(text) != _is_wide(query) for text in texts]
+        shared = self._shared(query, "\n".join(texts), translated=any(translated))
         content = np.array([one.why["content"] for one in order])
         above = max(hit.why["content"] for hit in best) - float(content.mean())
-        return 1.0 / (1.0 + math.exp(-(_BIAS + _SHARED * shared + _NEAR * above)))
+        odds = _BIAS + _TRANSLATED * translated[0] + _SHARED * shared + _NEAR * above
+        return 1.0 / (1.0 + math.exp(-odds))
+
+    def _shared(self, query: str, told: str, *, translated: bool) -> float:
+        """The share of the query's keywords that the chunks have; if `translated`, in either language."""
+        keywords = self._analyzer.keywords(query, _KEYWORDS)
+        said = set(self._analyzer.lexemes(told))
+        if translated and keywords:
+            said |= self._analyzer.english(self._analyzer.keywords(told, _TRANSLATED_KEYWORDS))
+            meant = ({*self._analyzer.lexemes(word), *self._analyzer.english([word])} for word in keywords)
+            return sum(not said.isdisjoint(terms) for terms in meant) / len(keywords)
+        asked = set(self._analyzer.lexemes(" ".join(keywords) or query))
+        return len(asked & said) / len(asked) if asked else 0.0
 
 
 def _named_by(names: Collection[str], infos: Mapping[int, TagInfo]) -> frozenset[int]:
     """The tags, as those that stand for them, that have one of these names."""
     wanted = {identity(name) for name in names}
     return frozenset(info.root for info in infos.values() if not info.idle and identity(info.shown) in wanted)
+
+
+def _is_wide(text: str) -> bool:
+    """Whether it is written in characters that are wide, as Chinese ones, rather than in letters."""
+    return 3 * wide_characters(text) > len(text)
 
 
 def _said(hit: NoteHit) -> str:

@@ -100,3 +100,29 @@ def test_notes_are_told_for_questions_that_they_answer_and_seldom_for_others(
     # Then few of the others have notes in it, and most of those that have an answer, in other words than theirs
     assert len(foreign) <= 0.25 * len(FOREIGN), foreign
     assert len(answered) >= 0.8 * len(asked)
+
+
+TRANSLATED = [
+    ("保险赔偿被偷的自行车吗？", "house/insurance.md"),
+    ("番茄的叶子有棕色斑点怎么办？", "garden/tomatoes.md"),
+    ("临时密码多长时间有效？", "work/onboarding.md"),
+    ("堆肥里可以放柠檬吗？", "garden/compost.md"),
+    ("去印度的电子签证要多少钱？", "travel/visa.md"),
+    ("谁对榛子过敏？", "people/marta.md"),
+    ("How long do I have to cook the soy milk?", "菜谱/豆浆.md"),
+    ("Which medicine does my grandmother take for her blood pressure?", "家庭/奶奶.md"),
+    ("When do I get the deposit back after the end of the lease?", "公司/合同.md"),
+    ("How do I get a blurred background with my camera?", "学习/摄影.md"),
+    ("Which train seat is paid for on a business trip?", "公司/报销.md"),
+    ("When is the best time to buy Longjing tea?", "城市/杭州.md"),
+]
+"""Questions in another language than the note that answers."""
+
+
+def test_a_note_is_told_for_a_question_in_another_language(memory: biem.Memory, asked: list[tuple[str, str]]) -> None:
+    # Given notes in Chinese and in English / When each is asked in the other language
+    found = [any(hit.note.path == path for hit in memory.context(question).notes) for question, path in TRANSLATED]
+    # Then the note is told for most of the questions
+    assert sum(found) >= 0.65 * len(TRANSLATED), [
+        question for question, is_told in zip(TRANSLATED, found, strict=True) if not is_told
+    ]

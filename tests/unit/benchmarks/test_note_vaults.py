@@ -1,0 +1,32 @@
+"""Vaults of the benchmark of notes."""
+
+from pathlib import Path
+
+from benchmarks._vaults import read_folder
+
+REPOSITORY = Path(__file__).parents[3]
+
+
+def test_a_folder_is_cut_at_its_headings_and_questions_name_files_by_their_beginning(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "01-tea.md").write_text("# Tea\n\nGreen.\n\n## Water\n\nEighty degrees.\n", encoding="utf-8")
+    (folder / "02-rice.md").write_text("# Rice\n\nRinse it.\n", encoding="utf-8")
+    questions = tmp_path / "kitchen.txt"
+    questions.write_text("# a comment\n01 How hot?\n02 要洗吗？\n", encoding="utf-8")
+    vault = read_folder(questions, folder)
+    assert [(one.id, one.line) for one in vault.sections] == [
+        ("01-tea.md#0", 1),
+        ("01-tea.md#1", 5),
+        ("02-rice.md#0", 1),
+    ]
+    assert [(one.text, one.notes) for one in vault.questions] == [
+        ("How hot?", ("01-tea.md",)),
+        ("要洗吗？", ("02-rice.md",)),
+    ]
+
+
+def test_each_question_about_the_decisions_has_one_answer() -> None:
+    vault = read_folder(REPOSITORY / "benchmarks/collections/decisions.txt", REPOSITORY / "docs/adr")
+    assert len(vault.questions) > 60
+    assert {len(one.notes) for one in vault.questions} == {1}
