@@ -10,7 +10,7 @@ last evening. The servers are embedded and use a temporary folder.
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -51,7 +51,8 @@ ASKED_OF_NOTES = (
 _SCOPE = Scope("demo", "kingfisher")
 _TURNS_TIMED = 60
 """Last messages of people that are also used as queries: percentiles need more than six."""
-_INDEX_TIMEOUT_S = 80.0
+_STALLED_S = 60.0
+"""Seconds without an indexed memory after which the demo no longer waits; a batch takes up to 20 on a busy machine."""
 _NO_SERVERS = ("postgres_dsn", "postgres_host", "redis_url", "milvus_uri", "milvus_host")
 
 
@@ -137,9 +138,9 @@ def _play(out: Output, settings: "Settings", messages: Sequence[Record]) -> None
                 memory.remember(**message.item)
         clock.jump(messages[-1].item["at"] + timedelta(minutes=5))
         with story.step(out, "indexing them with their vectors"), out.progress("indexed") as ticker:
-            left = len(messages)
-            if not memory.flush(_INDEX_TIMEOUT_S, on_progress=lambda n: ticker.update(left - n, left - n)):
-                out.note("not everything is indexed yet; pending memories are found by their words")
+            pending = index_all(memory, lambda left: ticker.update(len(messages) - left, len(messages) - left))
+        if pending:
+            out.note(f"{pending} memories are not indexed, and none was for {_STALLED_S:.0f} s: answers may be wrong")
         with story.step(out, "reading a folder of notes"):
             memory.notes.add(NOTES, name="field notes")
             memory.notes.sync()
@@ -159,6 +160,22 @@ def _play(out: Output, settings: "Settings", messages: Sequence[Record]) -> None
         _end(out, memory, story, blocks, life)
 
 
+def index_all(memory: "biem.Memory", on_progress: Callable[[int], None]) -> int:
+    """Wait as long as memories are being indexed; returns how many are left when none was for `_STALLED_S`, else 0."""
+    left: list[int] = []
+
+    def seen(pending: int) -> None:
+        left.append(pending)
+        on_progress(pending)
+
+    while True:
+        begin = len(left)
+        if memory.flush(_STALLED_S, on_progress=seen):
+            return 0
+        if left[-1] >= left[begin]:
+            return left[-1]
+
+
 def _heading(out: Output, text: str) -> None:
     out.line()
     out.line(Text.assemble(("── ", "dim"), (text, "bold")))
@@ -175,6 +192,11 @@ def _show_block(out: Output, title: str, remark: str, block: "Context") -> None:
         out.line(f"   {'why ' if rank == 1 else '    '}{rank}. {'; '.join(hit.reasons)}", "dim")
     for note in block.notes:
         out.line(f"   note {note.citation}", "dim")
+    out.note_incomplete(_hits(block))
+
+
+def _hits(block: "Context") -> Hits:
+    return Hits(block.hits, degraded=block.degraded, indexing=block.indexing)
 
 
 def _end(
@@ -189,7 +211,7 @@ def _end(
                 "remark": r,
                 "text": b.text,
                 "notes": [note.citation for note in b.notes],
-                **plain(Hits(b.hits)),
+                **plain(_hits(b)),
             }
             for q, r, b in blocks
         ],

@@ -148,7 +148,7 @@ def recall(
             selection=selection,
             seed=seed,
         )
-    _note_degraded(out, hits)
+    out.note_incomplete(hits)
     out.result(hits, lambda: _show_hits(out, hits, why=why, signals=signals))
 
 
@@ -178,7 +178,7 @@ def context(
             **met,
         )
     hits = Hits(block.hits, degraded=block.degraded, indexing=block.indexing)
-    _note_degraded(out, hits)
+    out.note_incomplete(hits)
     out.result({"text": block.text, **plain(hits)}, lambda: out.line(block.text) if block.text else None)
     if not block.text:
         out.note("nothing to tell")
@@ -204,13 +204,6 @@ def _require_top_k(invocation: Invocation, top_k: int | None) -> None:
 def _require_words(text: str, what: str) -> None:
     if not text.strip():
         raise InvalidInput(f"{what} is empty; say something")
-
-
-def _note_degraded(out: Output, hits: Hits) -> None:
-    if hits.degraded:
-        out.note(f"degraded: {', '.join(hits.degraded)}; the rest answered, and nothing is lost")
-    if hits.indexing:
-        out.note(f"indexing: {hits.indexing:,} left; these were asked by their words only")
 
 
 def _show_hits(out: Output, hits: Hits, *, why: bool, signals: bool) -> None:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from importlib import import_module
-from typing import Any, Literal, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 import typer
 from rich.console import Console
@@ -24,6 +24,9 @@ from rich.text import Text
 
 from biem.errors import BiemError, InvalidInput
 from biem.redaction import hidden, traceback_of
+
+if TYPE_CHECKING:
+    from biem.domain.node import Hits
 
 INTERRUPTED = 130
 """128 + SIGINT, as in shells."""
@@ -148,6 +151,13 @@ class Output:
     def note(self, text: str) -> None:
         """Print a remark to stderr."""
         self.stderr.print(Text(printable(hidden(text)), "dim"), soft_wrap=True)
+
+    def note_incomplete(self, hits: "Hits") -> None:
+        """Name on stderr the servers that an answer went without, and how many memories were not indexed for it."""
+        if hits.degraded:
+            self.note(f"degraded: {', '.join(hits.degraded)}; the rest answered, and nothing is lost")
+        if hits.indexing:
+            self.note(f"indexing: {hits.indexing:,} left; these were asked by their words only")
 
     @contextmanager
     def progress(self, what: str, total: float | None = None) -> Iterator["Ticker"]:

@@ -43,11 +43,13 @@ def web(python: Path, environment: dict[str, str], tmp_path: Path) -> Iterator[s
 def test_the_demo_of_the_wheel_answers_its_questions_at_first_sight(python: Path, tmp_path: Path) -> None:
     # Given the wheel, and servers in a home of the test's own / When its demo runs
     command = [str(python), "-P", "-c", RUN, "--home", str(tmp_path / "home"), "demo", "--json"]
-    done = subprocess.run(command, cwd=tmp_path, env=_clean(), capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, cwd=tmp_path, env=_clean(), capture_output=True, text=True, timeout=540, check=False)
 
     # Then each answer stands in the first two lines of its block, the last one in that of a note
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
+    # A search that met its time limit on a busy machine is named; its answer would be no fault of the ranking
+    assert [(question["degraded"], question["indexing"]) for question in document["questions"]] == [([], 0)] * 7
     texts = [question["text"] for question in document["questions"]]
     answers = ("浙二医院", "November 22", "8:30", "10 月 27", "Andorinhas", "32,600", "20 minutes")
     for text, answer in zip(texts, answers, strict=True):

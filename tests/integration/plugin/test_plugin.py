@@ -450,6 +450,31 @@ def test_many_threads_open_one_memory(memory: biem.Memory) -> None:
 # -- asynchronous agents ----------------------------------------------------------------------------------------------
 
 
+_BEAT_S = 0.005
+
+
+@contextmanager
+def beating() -> Iterator[Callable[[], int]]:
+    """How often another thread has woken up from `_BEAT_S` of sleep so far.
+
+    What a busy machine takes from this process it takes from that thread and from an event loop alike; a call that
+    blocks the loop lets the thread go on.
+    """
+    over, beats = threading.Event(), [0]
+
+    def beat() -> None:
+        while not over.wait(_BEAT_S):
+            beats[0] += 1
+
+    thread = threading.Thread(target=beat)
+    thread.start()
+    try:
+        yield lambda: beats[0]
+    finally:
+        over.set()
+        thread.join()
+
+
 @pytest.mark.long
 @pytest.mark.req("X31", partly="the event loop stays free")
 def test_the_event_loop_stays_free_while_memory_is_slow(
@@ -458,21 +483,21 @@ def test_the_event_loop_stays_free_while_memory_is_slow(
     unhurried.remember("The key lies under the pot", wait=True)
     behind.remember("Warm", wait=True)
     thinking, talking, agent = BIEMContextPlugin(unhurried), BIEMContextPlugin(behind), Agent()
-    lags: list[float] = []
+    lags: list[int] = []
 
-    async def measure(until: asyncio.Event) -> None:
+    async def measure(until: asyncio.Event, beats: Callable[[], int]) -> None:
         while not until.is_set():
-            began = time.monotonic()
-            await asyncio.sleep(0.005)
-            lags.append(time.monotonic() - began - 0.005)
+            began = beats()
+            await asyncio.sleep(_BEAT_S)
+            lags.append(beats() - began)
 
     async def inject() -> None:
         async with thinking.ainject(agent, "key"):
             assert "under the pot" in agent.system_prompt
 
-    async def turn() -> None:
+    async def turn(beats: Callable[[], int]) -> None:
         over = asyncio.Event()
-        meter = asyncio.create_task(measure(over))
+        meter = asyncio.create_task(measure(over, beats))
         # Given an embedder that hangs and a database that is down
         slow.let.clear()
         doors.postgres.shut()
@@ -489,12 +514,13 @@ def test_the_event_loop_stays_free_while_memory_is_slow(
         over.set()
         await meter
 
-    asyncio.run(turn())
+    with beating() as beats:
+        asyncio.run(turn(beats))
     assert talking.unsaved == 2
     assert len(lags) > 100
     # A call that blocks the loop is one lag as long as the outage; two hiccups of a busy machine are none of ours
-    assert max(lags) < 1.0
-    assert sorted(lags)[-3] < 0.05
+    assert max(lags) < 200
+    assert sorted(lags)[-3] < 10
     doors.postgres.open()
 
 
