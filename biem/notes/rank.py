@@ -300,8 +300,9 @@ def _tag_cosines(vector: Vector | None, roots: Sequence[Mapping[int, float]], ve
         if columns:  # of all chunks at once, BLAS would keep every core busy
             shares = np.array([weight for root, weight in each.items() if root in column], dtype=np.float32)
             np.dot(shares, matrix.take(columns, axis=0), out=totals[row])
-    lengths = np.sqrt(np.einsum("ij,ij->i", totals, totals))
-    return np.divide(totals @ vector, lengths, out=np.zeros(len(roots)), where=lengths > 0)
+    lengths, found = np.sqrt(np.einsum("ij,ij->i", totals, totals)), np.zeros(len(roots))
+    np.divide(totals @ vector, lengths, out=found, where=lengths > 0)
+    return found
 
 
 def roots_of(chunk: PoolChunk, tags: TagVectors, weights: Sequence[float]) -> dict[int, float]:
