@@ -251,6 +251,7 @@ def _recalls(memory: biem.Memory, options: argparse.Namespace) -> Iterator[dict[
         system.begin(other.bound_to, text, top_k=5, tags=(), since=None, until=None)(())
         costs.append((time.perf_counter() - began) * 1_000)
     yield _row("a recall of a scope without notes: notes add", statistics.mean(costs), "ms mean", "<= 0.2")
+    yield from _given_up(memory, questions, random_)
     folder = Path(memory.notes.libraries()[0].root) / "while-busy"
     idle = [_timed(lambda n=n: memory.remember(_fact(random_, n))) * 1_000 for n in range(300)]  # type: ignore[misc]
     _write(folder, 1_000, random_)
@@ -262,6 +263,30 @@ def _recalls(memory: biem.Memory, options: argparse.Namespace) -> Iterator[dict[
         time.sleep(0.01)
     ratio = statistics.quantiles(busy, n=20)[-1] / statistics.quantiles(idle, n=20)[-1] if len(busy) > 20 else None
     yield _row("remember while 1,000 files are indexed", ratio, "x p95 of idle", "<= 1.2")
+
+
+def _given_up(memory: biem.Memory, questions: Sequence[str], random_: random.Random) -> Iterator[dict[str, object]]:
+    """What a search takes to look without the index for words: it lacks a note that was given up."""
+    _write(Path(memory.notes.libraries()[0].root) / "given-up", 1, random_)
+    memory.notes.sync(wait=False)
+    searcher = memory._system.notes.searcher
+    records: Any = searcher._records
+    records.fail(records.claim(1, 60.0, retried=False), "a trial")
+    searcher.changed()
+    usual, took = records.matching, list[float]()
+
+    def matching(*arguments: Any, **named: Any) -> Any:
+        began = time.perf_counter()
+        found = usual(*arguments, **named)
+        took.append((time.perf_counter() - began) * 1_000)
+        return found
+
+    records.matching = matching
+    for text in questions:
+        memory.notes.search(text)
+    records.matching = usual
+    what = "a search while one note was given up: words without the index"
+    yield _row(what, statistics.median(took) if took else None, "ms p50", "<= 10")
 
 
 def _row(what: str, value: float | None, unit: str, must: str) -> dict[str, object]:

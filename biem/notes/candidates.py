@@ -137,9 +137,11 @@ class CandidateSearch:
         words = dict(found or {})
         for then in _timed(sought):
             words = {**(self._ask(partial(index.words, scopes, text, policy.timed, then), degraded) or {}), **words}
-        if found is None or not index.lexical or sought.unindexed:
+        down = found is None or not index.lexical
+        if down or sought.unindexed:
             libraries = sought.where.libraries or None
-            words = {**self._records.matching(scopes, sought.lexemes, libraries, policy.words), **words}
+            more = self._records.matching(scopes, sought.lexemes, libraries, policy.words, unindexed=not down)
+            words = {**more, **words}
         return words, {chunk.id: chunk for chunk in self._read(sought, words)}
 
     # -- content ----------------------------------------------------------------------------------------------------

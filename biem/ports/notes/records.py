@@ -309,9 +309,18 @@ class NoteRecords(Protocol):
         """Whether any of these scopes has a library."""
 
     def matching(
-        self, scopes: Sequence[Scope], lexemes: Sequence[str], libraries: Sequence[str] | None, limit: int
+        self,
+        scopes: Sequence[Scope],
+        lexemes: Sequence[str],
+        libraries: Sequence[str] | None,
+        limit: int,
+        *,
+        unindexed: bool = False,
     ) -> dict[str, float]:
-        """Ids of the chunks that share most rare words with the query, with a BM25 score; without the index."""
+        """Ids of the chunks that share most rare words with the query, with a BM25 score; without the index.
+
+        `unindexed`: only among those that the index of this model lacks, which costs what their number costs.
+        """
 
     def pool(
         self, scopes: Sequence[Scope], ids: Sequence[str], known: Collection[str] = (), terms: Sequence[str] = ()

@@ -253,14 +253,35 @@ def test_words_are_found_in_readable_scopes_only(notes: PostgresNotes, library: 
     assert notes.pool([other], list(found)) == []
 
 
-def test_a_rare_word_is_found_among_many_chunks_of_common_ones(
+def test_only_chunks_that_the_index_lacks_are_sought_on_demand(
     notes: PostgresNotes, library: Library, scope: Scope
+) -> None:
+    # Given a chunk in the index, and others: added to its note since, of a note given up, of another scope
+    notes.put(library, draft("a.md", chunk("an indexed lamp")))
+    notes.complete(list(notes.matching([scope], ["lamp"], None, 10)), ())
+    notes.put(library, draft("a.md", chunk("an indexed lamp"), chunk("a new lamp", 1), content="again"))
+    notes.put(library, draft("b.md", chunk("a lamp given up"), chunk("a table", 1)))
+    notes.fail(notes.claim(10, 60.0, retried=False), "no way")
+    other = Scope(user=uuid.uuid4().hex)
+    theirs = notes.add_library(Library(id=new_id(), scope=other, name="lib", root="/notes", host="here"))
+    notes.put(theirs, draft("a.md", chunk("their lamp")))
+    # When the words are sought among what the index lacks / Then that is found, and nothing else
+    found = notes.matching([scope], ["lamp"], None, 10, unindexed=True)
+    bodies = {one.chunk.body for one in notes.passages([scope, other], list(found)).values()}
+    assert bodies == {"a new lamp", "a lamp given up"}
+    assert notes.matching([scope], ["lamp"], [theirs.id], 10, unindexed=True) == {}
+
+
+@pytest.mark.parametrize("unindexed", [False, True])
+def test_a_rare_word_is_found_among_many_chunks_of_common_ones(
+    notes: PostgresNotes, library: Library, scope: Scope, *, unindexed: bool
 ) -> None:
     # Given more chunks with the common words of a query than are looked at, and one with its rare word
     many = [chunk(f"which file is in the old case {number}", number) for number in range(600)]
     notes.put(library, draft("many.md", *many, chunk("a long text about the astrolabe of a captain", 600)))
     # When the index cannot answer / Then that one is found all the same, and is the best
-    found = notes.matching([scope], ["which", "file", "is", "in", "the", "old", "astrolabe"], None, 10)
+    asked = ["which", "file", "is", "in", "the", "old", "astrolabe"]
+    found = notes.matching([scope], asked, None, 10, unindexed=unindexed)
     best = max(found, key=lambda key: found[key])
     assert notes.passages([scope], [best])[best].chunk.body.endswith("astrolabe of a captain")
 

@@ -1,4 +1,4 @@
-"""Which tags lead a query to notes."""
+"""Which tags lead a query to notes, and when PostgreSQL searches by words."""
 
 from collections.abc import Mapping, Sequence
 from typing import cast
@@ -7,6 +7,7 @@ import pytest
 
 from biem.domain.policies.notes import NoteRankPolicy
 from biem.domain.scope import Scope
+from biem.errors import StoreUnavailable
 from biem.notes.candidates import CandidateSearch, Sought
 from biem.notes.scope_tags import ScopeTags
 from biem.ports import Vector
@@ -19,10 +20,11 @@ IDS = {name: number for number, name in enumerate(USES)}
 
 
 class Records:
-    """Tags of some names; remembers which of them were followed to their notes."""
+    """Tags of some names; remembers which of them were followed to their notes, and searches by words."""
 
     def __init__(self) -> None:
         self.followed: list[str] = []
+        self.matched: list[bool] = []
 
     def aliases(self, scopes: Sequence[Scope]) -> dict[int, int]:
         return {}
@@ -38,6 +40,18 @@ class Records:
         self.followed += [name for name, number in IDS.items() if number in tags]
         return [f"note {number}" for number in tags]
 
+    def matching(
+        self,
+        scopes: Sequence[Scope],
+        lexemes: Sequence[str],
+        libraries: Sequence[str] | None,
+        limit: int,
+        *,
+        unindexed: bool = False,
+    ) -> dict[str, float]:
+        self.matched.append(unindexed)
+        return {}
+
     def pool(
         self, scopes: Sequence[Scope], ids: Sequence[str], known: Sequence[str], terms: Sequence[str]
     ) -> list[PoolChunk]:
@@ -50,10 +64,13 @@ class Index:
     lexical = True
 
     def __init__(self) -> None:
+        self.down = False
         self.near = 0
         self.within: list[tuple[str, ...]] = []
 
     def words(self, scopes: Sequence[Scope], lexemes: str, limit: int, where: NoteFilter) -> Mapping[str, float]:
+        if self.down:
+            raise StoreUnavailable("milvus", "refused")
         return {}
 
     def dense(self, scopes: Sequence[Scope], vector: Vector, limit: int, where: NoteFilter) -> Mapping[str, float]:
@@ -63,6 +80,18 @@ class Index:
     def near_tags(self, scopes: Sequence[Scope], vector: Vector, limit: int) -> Mapping[int, float]:
         self.near += 1
         return {IDS["pier"]: 0.9}
+
+
+def search(records: Records, index: Index, query: str, *, unindexed: bool = False) -> None:
+    """Seek the candidates of a query once."""
+    stored = cast("NoteRecords", records)
+    candidates = CandidateSearch(
+        records=stored, index=cast("NoteIndex", index), embedder=WordEmbedder(), tags=ScopeTags(stored)
+    )
+    candidates.find(
+        Sought([Scope(user="one")], query, query.split(), NoteFilter(), [], unindexed), NoteRankPolicy(), []
+    )
+    candidates.close()
 
 
 @pytest.mark.parametrize(
@@ -78,16 +107,25 @@ def test_rare_tags_of_the_query_are_followed_and_the_nearest_where_it_names_none
     query: str, followed: list[str], near: int
 ) -> None:
     records, index = Records(), Index()
-    stored = cast("NoteRecords", records)
-    search = CandidateSearch(
-        records=stored, index=cast("NoteIndex", index), embedder=WordEmbedder(), tags=ScopeTags(stored)
-    )
     # When notes are sought
-    sought = Sought([Scope(user="one")], query, query.split(), NoteFilter(), [], unindexed=False)
-    search.find(sought, NoteRankPolicy(), [])
-    search.close()
+    search(records, index, query)
     # Then these tags lead to their notes, and the index of tags was asked only without any
     assert (records.followed, index.near) == (followed, near)
     assert sorted(index.within) == sorted(
         [(), *([tuple(f"note {IDS[name]}" for name in followed)] if followed else [])]
     )
+
+
+@pytest.mark.parametrize(
+    ("unindexed", "down", "matched"),
+    [(False, False, []), (True, False, [True]), (False, True, [False]), (True, True, [False])],
+)
+def test_the_records_search_all_words_only_while_the_index_is_down(
+    *, unindexed: bool, down: bool, matched: list[bool]
+) -> None:
+    records, index = Records(), Index()
+    index.down = down
+    # When notes are sought, of which the index lacks some
+    search(records, index, "harbour", unindexed=unindexed)
+    # Then a note that waits, or was given up, has nothing but what the index lacks searched
+    assert records.matched == matched

@@ -27,7 +27,13 @@ class PostgresNoteReading(Store):
         return bool(self._read(scopes, "note_has", {})[0].there)
 
     def matching(
-        self, scopes: Sequence[Scope], lexemes: Sequence[str], libraries: Sequence[str] | None, limit: int
+        self,
+        scopes: Sequence[Scope],
+        lexemes: Sequence[str],
+        libraries: Sequence[str] | None,
+        limit: int,
+        *,
+        unindexed: bool = False,
     ) -> dict[str, float]:
         if not lexemes:
             return {}
@@ -38,7 +44,10 @@ class PostgresNoteReading(Store):
             "each": [tsquery([word]) for word in list(dict.fromkeys(lexemes))[:_MATCHING_WORDS]],
             "few": _ROWS_OF_A_WORD,
         }
-        rows = self._read(scopes, "note_matching", wanted)
+        if unindexed:
+            rows = self._read(scopes, "note_matching_unindexed", {**wanted, "model": self._model})
+        else:
+            rows = self._read(scopes, "note_matching", wanted)
         scores = bm25(lexemes, {row.id: row.lexemes.split(" ") for row in rows})
         best = sorted(scores, key=lambda key: (-scores[key], key))[:limit]
         return {key: scores[key] for key in best}

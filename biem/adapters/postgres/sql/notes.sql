@@ -278,6 +278,26 @@ FROM (
         CROSS JOIN LATERAL matching_chunks(%(scopes)s, one.word::tsquery, %(libraries)s::uuid[], %(few)s) f
 ) found
 
+-- note_matching_unindexed: the same among chunks that a model has not indexed; by the notes, however many there seem to be
+WITH waiting AS MATERIALIZED (
+    SELECT c.id, c.lexemes, c.tsv, ts_rank(c.tsv, %(words)s::tsquery, 1) AS rank
+    FROM notes n CROSS JOIN LATERAL (
+        SELECT id, lexemes, tsv FROM note_chunks
+        WHERE note_id = n.id AND model <> %(model)s AND tsv @@ %(words)s::tsquery OFFSET 0
+    ) c
+    WHERE n.ns = ANY (%(scopes)s) AND n.state IN ('pending', 'failed')
+        AND (%(libraries)s::uuid[] IS NULL OR n.library_id = ANY (%(libraries)s::uuid[]))
+)
+(SELECT id::text, lexemes FROM waiting ORDER BY rank DESC, id LIMIT %(most)s)
+UNION
+(SELECT f.id::text, f.lexemes
+FROM unnest(%(each)s::text[]) AS one (word) CROSS JOIN LATERAL (
+    SELECT w.id, w.lexemes
+    FROM (SELECT id, lexemes, rank FROM waiting WHERE tsv @@ one.word::tsquery LIMIT %(most)s) w -- all, of a rare word
+    ORDER BY w.rank DESC, w.id LIMIT %(few)s
+) f
+WHERE (SELECT count(*) FROM waiting) > %(most)s)
+
 -- note_pool: what ranking needs of chunks
 SELECT c.id::text, c.note_id::text, n.library_id::text, c.ns, c.place, n.at, c.tag_ids, c.tag_counts, n.tag_ids AS note_tag_ids,
     n.tag_counts AS note_tag_counts,
