@@ -9,7 +9,7 @@ from biem.adapters.analyzers import RuleAnalyzer
 from biem.domain.node import Hit
 from biem.domain.policies.context import ContextPolicy
 from biem.engine.context.picking import Picker
-from tests.support.measured_hits import hit, measured
+from tests.unit.engine.context.measured_hits import hit, measured
 
 PICKER = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy())
 

@@ -12,7 +12,7 @@ from biem.adapters.embedders.change import change_odds
 from biem.domain.node import Hit
 from biem.domain.policies.context import ContextPolicy
 from biem.engine.context.picking import Picker
-from tests.support.measured_hits import hit, measured
+from tests.unit.engine.context.measured_hits import hit, measured
 
 PICKER = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy())
 BESIDE = ("We watched the snow from the kitchen.", "今天地铁特别挤。", "Thanks for the recipe, it came out well.")

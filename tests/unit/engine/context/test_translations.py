@@ -6,7 +6,7 @@ from biem.adapters import contradiction
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.domain.policies.context import ContextPolicy
 from biem.engine.context.picking import Picker
-from tests.support.measured_hits import hit
+from tests.unit.engine.context.measured_hits import hit
 from tests.unit.engine.context.test_picking import told
 
 PICKER = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy())
