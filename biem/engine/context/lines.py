@@ -24,6 +24,7 @@ _BEGINNING = 2_000
 _BY_WORDS = 0.5
 """Likeness, 0 to 1, of a part that has all words of the question."""
 _HAN = late("[\u4e00-\u9fff]")
+_CLAUSES = re.compile(r"[,;:，；：。！？!?]\s*|\.\s+")
 _SUPPOSES = late(
     r"^\W*(?:if|suppose|imagine|what if|perhaps|maybe|i (?:may|might|could))\b"
     r"|^\W*(?:假如|如果|要是|假设|也许|可能|或许)"
@@ -135,6 +136,8 @@ class LineReader:
                 translated = is_han(node.text) != is_han(question.text)
                 if not named:
                     foreign = foreign_penalty(asked, question.text.lower(), told, part.lower(), translated=translated)
+                    if not foreign and asked.persons == {"me"} and told.persons > {"me"}:
+                        foreign = self._penalty_of_clauses(question, part, translated=translated)
                 elif by_name.persons != told.persons:  # the speaker is the subject
                     by_name_asked = replace(asked, persons=frozenset(meant.values()))
                     foreign = foreign_penalty(
@@ -143,6 +146,20 @@ class LineReader:
             lines.append(RatedLine(hit, terms_told, like, told, foreign))
         _know_by_name(lines, persons)
         return lines
+
+    def _penalty_of_clauses(self, question: LineQuestion, part: str, *, translated: bool) -> float:
+        """The penalty of the clauses about the topic of a question about the user, if all of them have one.
+
+        "My wife's birthday is in May, I mixed it up" names the user, and tells nothing of the user's birthday.
+        """
+        asked, penalty = question.matter, 0.0
+        for clause in _CLAUSES.split(part):
+            told = self._matter(clause, question.english)
+            if asked.topics & told.topics:
+                penalty = foreign_penalty(asked, question.text.lower(), told, clause.lower(), translated=translated)
+                if not penalty:
+                    return 0.0
+        return penalty
 
     def _part(self, text: str, terms: frozenset[str]) -> str:
         """The sentences of a long text that have most of these terms; a shorter text itself."""
