@@ -88,12 +88,6 @@ def test_of_two_lines_about_one_thing_the_newer_comes_first_and_others_keep_thei
         ("When is my mum's birthday?", "My mother's birthday is on 5 September.", "My birthday is on 14 May."),
         ("Where does Jana live?", "Jana lives in Graz.", "I live in Linz."),
         ("我妈的生日是哪天？", "我妈妈的生日是9月3日。", "我的生日是5月14日。"),
-        (
-            "When's my birthday?",
-            "My birthday falls on 17 October.",
-            "Sorry, my wife's birthday is 4 April, I mixed that up earlier.",
-        ),
-        ("我的生日是哪天？", "我是10月17号过生日。", "我老婆的生日是4月4号，我之前弄混了。"),
         ("我住在哪里？", "我住在杭州。", "我姐姐住在苏州。"),
     ],
 )

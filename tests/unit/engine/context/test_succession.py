@@ -61,6 +61,12 @@ CHANGES = [
     ("我的房租是多少？", "我的房租每月三千二。", "房东来过了，下个月起三千五。"),
 ]
 OTHERS = [
+    (
+        "When's my birthday?",
+        "My birthday falls on 17 October.",
+        "Sorry, my wife's birthday is 4 April, I mixed that up earlier.",
+    ),
+    ("我的生日是哪天？", "我是10月17号过生日。", "我老婆的生日是4月4号，我之前弄混了。"),
     ("When is my birthday?", "My birthday is on 14 May.", "My mother's birthday is on 5 September."),
     ("When is my mum's birthday?", "My mother's birthday is on 5 September.", "My birthday is on 14 May."),
     ("我妈的生日是哪天？", "我妈妈的生日是9月3日。", "我的生日是5月14日。"),
