@@ -87,11 +87,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     lives = [one for one in lives_of_dev() if not options.lives or one.id in options.lives]
     with closing(PassageCache(choose_embedder("e5", load_settings()), options.cache, queries=True)) as embedder:
-        memory, worth = InMemory(embedder, load_settings()), LineReader(contradiction.build(), RuleAnalyzer())
+        memory, reader = InMemory(embedder, load_settings()), LineReader(contradiction.build(), RuleAnalyzer())
         with _report.progress() as bar:
             task, cases = bar.add_task("lives", total=len(lives)), list[Case]()
             for one in lives:
-                cases += cases_of(one, memory, worth)
+                cases += cases_of(one, memory, reader)
                 bar.advance(task)
     line, block, odds = fitted(cases)
     for name, weights in (("LineWeights", line), ("SilenceWeights", block)):
@@ -108,7 +108,7 @@ def lives_of_dev() -> list[facts.Life]:
     return by_hand + [life(number, _SEED, lang, "dev") for lang, count in _MADE for number in range(count)]
 
 
-def cases_of(lived: facts.Life, memory: InMemory, worth: LineReader) -> Iterator[Case]:
+def cases_of(lived: facts.Life, memory: InMemory, reader: LineReader) -> Iterator[Case]:
     """The questions that are asked after a life, each of all messages, without the answer, and of few hits."""
     for question in lived.questions:
         if question.when != "after":
@@ -116,14 +116,14 @@ def cases_of(lived: facts.Life, memory: InMemory, worth: LineReader) -> Iterator
         about = question.relevant | question.answers | question.stale
         for kind, without in (("known", frozenset[str]()), ("left out", about)) if about else (("never told", about),):
             hits = recalled(lived, question, memory, without)
-            yield from cases(lived.id, kind, question.id, question.text, hits, about, worth)
+            yield from cases(lived.id, kind, question.id, question.text, hits, about, reader)
 
 
 def cases(
-    life: str, kind: str, name: str, text: str, hits: Hits, about: frozenset[str], worth: LineReader
+    life: str, kind: str, name: str, text: str, hits: Hits, about: frozenset[str], reader: LineReader
 ) -> Iterator[Case]:
     """The case of these hits, and, for some questions, one of few of them."""
-    yield from _case(life, kind, text, hits, about, worth)
+    yield from _case(life, kind, text, hits, about, reader)
     draw = random.Random(zlib.crc32(f"{name} {kind}".encode()))
     if kind == "never told" or draw.randrange(_ONE_IN):
         return
@@ -132,12 +132,12 @@ def cases(
     few = Hits(
         (hit for place, hit in enumerate(hits) if place in kept or place not in others), confidence=hits.confidence
     )
-    yield from _case(life, f"few {kind}", text, few, about, worth)
+    yield from _case(life, f"few {kind}", text, few, about, reader)
 
 
-def _case(life: str, kind: str, text: str, hits: Hits, about: frozenset[str], worth: LineReader) -> Iterator[Case]:
-    asked = worth.question(text, hits)
-    lines = answering(worth.lines(hits, asked) or [], asked)
+def _case(life: str, kind: str, text: str, hits: Hits, about: frozenset[str], reader: LineReader) -> Iterator[Case]:
+    asked = reader.question(text, hits)
+    lines = answering(reader.lines(hits, asked) or [], asked)
     if lines:
         relevant = [line.hit.node.ref in about for line in lines]
         yield Case(life, kind, hits.confidence, lines, asked, relevant, line_features(lines, asked))

@@ -35,7 +35,7 @@ from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.embedders import change
 from biem.config import load_settings
 from biem.domain.node import Hit
-from biem.engine.context.lines import LineReader
+from biem.engine.context.lines import UNCHANGED, LineReader
 from biem.engine.context.picking import answering
 from biem.engine.context.relevance import rate
 from biem.engine.context.succession import Succession
@@ -52,8 +52,6 @@ _SCALE = 20.0
 _FEW = (1, 2, 3, 5)
 _YOUNG, _WEIGHT_YOUNG = 25, 4.0
 """Messages up to which a life is a young memory, and the weight of its pairs: it has a twentieth as many."""
-_UNTOLD = 0.0
-"""Log-odds of a change without a direction yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +130,7 @@ def _few(question: Question, hits: Sequence[Hit]) -> Iterator[list[Hit]]:
 
 def _with(hit: Hit, changed: dict[str, float]) -> Hit:
     """The hit with the cross-validated log-odds, if its life is one of those that the direction was fitted to."""
-    odds = changed.get(hit.node.ref or "", float(hit.why.get("changed", _UNTOLD)))
+    odds = changed.get(hit.node.ref or "", float(hit.why.get("changed", UNCHANGED)))
     return replace(hit, why={**hit.why, "changed": odds})
 
 

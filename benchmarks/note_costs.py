@@ -7,6 +7,7 @@ nothing, and counts what each later step does: texts embedded, rows written to M
 import argparse
 import os
 import random
+import shutil
 import statistics
 import sys
 import tempfile
@@ -29,6 +30,7 @@ from biem.config import load_settings
 from biem.domain.note import FileStat
 from biem.domain.policies.jobs import SleepPolicy
 from biem.domain.policies.notes import NotePolicy
+from biem.errors import BiemError
 from biem.ports import Role, Vectors
 from biem.ports.files import FileContent
 
@@ -267,11 +269,15 @@ def _recalls(memory: biem.Memory, options: argparse.Namespace) -> Iterator[dict[
 
 def _given_up(memory: biem.Memory, questions: Sequence[str], random_: random.Random) -> Iterator[dict[str, object]]:
     """What a search takes to look without the index for words: it lacks a note that was given up."""
-    _write(Path(memory.notes.libraries()[0].root) / "given-up", 1, random_)
+    folder = Path(memory.notes.libraries()[0].root) / "given-up"
+    _write(folder, 1, random_)
     memory.notes.sync(wait=False)
     searcher = memory._system.notes.searcher
     records: Any = searcher._records
-    records.fail(records.claim(1, 60.0, retried=False), "a trial")
+    claimed = records.claim(1, 60.0, retried=False)
+    if not claimed:
+        raise BiemError("the note was indexed before it could be given up; run the benchmark again")
+    records.fail(claimed, "a trial")
     searcher.changed()
     usual, took = records.matching, list[float]()
 
@@ -282,9 +288,13 @@ def _given_up(memory: biem.Memory, questions: Sequence[str], random_: random.Ran
         return found
 
     records.matching = matching
-    for text in questions:
-        memory.notes.search(text)
-    records.matching = usual
+    try:
+        for text in questions:
+            memory.notes.search(text)
+    finally:
+        records.matching = usual
+        shutil.rmtree(folder)
+        memory.notes.sync()
     what = "a search while one note was given up: words without the index"
     yield _row(what, statistics.median(took) if took else None, "ms p50", "<= 10")
 

@@ -228,7 +228,7 @@ class Conflict:
     """0 to 1, of the verdict."""
     rule: str
     attribute: str = ""
-    """The attribute in dispute, as in `Verdict`; that of `subject` where the rule named none."""
+    """The attribute in dispute, in English, as in `Verdict`; that of `subject` where the rule named none."""
     status: ConflictStatus = "pending"
     resolution: Resolution | None = None
     decided_by: Decider | None = None
@@ -245,7 +245,7 @@ class Conflict:
     subject: str = ""
     """As in `Verdict`."""
     possessor: str = ""
-    """Derived, as all that follows, in the language of the newer text; a given value is replaced.
+    """Derived, as all that follows, in the language of the newer text (but `attribute`); a given value is replaced.
 
     The persons that both are about: "you", "your mother". Empty where not established.
     """
@@ -265,7 +265,7 @@ class Conflict:
         derived = {
             "possessor": subject.possessor,
             "entity": subject.entity,
-            "attribute": self.attribute or subject.attribute,
+            "attribute": self.attribute or " ".join(_TO_ENGLISH.get(one, one) for one in subject.attribute.split()),
             "standing": "own_words" if own else "open",
             "explanation": found + decided,
         }

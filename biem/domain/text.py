@@ -219,8 +219,3 @@ def share(values: frozenset[str], others: frozenset[str]) -> bool:
         return True
     han = [[word for word in words if len(word) > 1 and not word.isascii()] for words in (values, others)]
     return any(one in other or other in one for one in han[0] for other in han[1])
-
-
-def shared(values: frozenset[str], others: frozenset[str]) -> frozenset[str]:
-    """The words of the first set that the other has, too; see `share`."""
-    return frozenset(value for value in values if share(frozenset((value,)), others))

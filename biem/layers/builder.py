@@ -44,7 +44,7 @@ _MOST_TOKENS = 1 << 30
 _WHOLE = 1 << 30
 """Characters of an item that is never shown in part."""
 _SURE = 1e-9
-"""Below any confidence: the worth of the lines decides, and a courtesy is not searched."""
+"""Below any confidence: the lines decide (`engine.context.silence`), and a courtesy is not searched."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from biem.ports.concepts import InstantMemory
 
 _MOST_TOKENS = 1 << 30
 _ANY = 1e-9
-"""Below any confidence: the worth of the lines decides, and a courtesy is not searched."""
+"""Below any confidence: the lines decide (`engine.context.silence`), and a courtesy is not searched."""
 
 
 class RecallMethods(BoundMemory):

@@ -133,15 +133,16 @@ class CandidateSearch:
     ) -> tuple[dict[str, float], dict[str, PoolChunk]]:
         """BM25 scores by chunk, and the chunks."""
         scopes, index, text = sought.scopes, self._index, " ".join(sought.lexemes)
+        matching = partial(self._records.matching, scopes, sought.lexemes, sought.where.libraries or None, policy.words)
+        # before the index is asked: a note that becomes indexed meanwhile is then found by one of the two
+        waiting = matching(unindexed=True) if sought.unindexed else {}
         found = self._ask(lambda: index.words(scopes, text, policy.words, sought.where), degraded)
         words = dict(found or {})
         for then in _timed(sought):
             words = {**(self._ask(partial(index.words, scopes, text, policy.timed, then), degraded) or {}), **words}
-        down = found is None or not index.lexical
-        if down or sought.unindexed:
-            libraries = sought.where.libraries or None
-            more = self._records.matching(scopes, sought.lexemes, libraries, policy.words, unindexed=not down)
-            words = {**more, **words}
+        if found is None or not index.lexical:
+            waiting = matching(unindexed=False)
+        words = {**waiting, **words}
         return words, {chunk.id: chunk for chunk in self._read(sought, words)}
 
     # -- content ----------------------------------------------------------------------------------------------------

@@ -272,11 +272,9 @@ def _cosines(vector: Vector | None, others: Sequence[Vector | None]) -> Values:
     found = np.zeros(len(others))
     if vector is None:
         return found
-    places = [place for place, other in enumerate(others) if other is not None and other.shape == vector.shape]
-    if places:
-        found[places] = (
-            _stacked([other for other in others if other is not None and other.shape == vector.shape]) @ vector
-        )
+    known = {place: one for place, one in enumerate(others) if one is not None and one.shape == vector.shape}
+    if known:
+        found[list(known)] = _stacked(list(known.values())) @ vector
     return found
 
 

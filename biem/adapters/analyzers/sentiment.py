@@ -29,7 +29,7 @@ _EXCLAIMED = 1.2
 _HAN_RUN = re.compile("[\u3400-\u9fff\uf900-\ufaff]+")
 _EMOJI = re.compile(EMOJI)
 _LATIN = re.compile("[A-Za-z]{2}|[:;]-?[()DP]")
-_NUMBER = re.compile(r"[\d:]+")
+_NUMBER = re.compile(r"\d[\d:]*")
 _STOPS = frozenset("，,。.！!？?；;、\n：:…")
 _SENTENCE = re.compile(r"[^。！？!?\n]*[。！？!?\n]*")
 

@@ -31,8 +31,8 @@ class ContextPolicy:
     """Minimum probability, 0 to 1, that a line is about what is asked; less probable ones are omitted, except the best.
     0: off."""
     drop: float = 5.0
-    """Maximum difference in log-odds to the best hit where the ranking alone rates hits: in dialogues of several people
-    and without vectors."""
+    """Maximum difference in log-odds to the best hit where the ranking rates hits: in dialogues of several people, less
+    their penalty for persons, and without vectors."""
     repeat_from: float = 0.9
     """Share of common index terms (Jaccard) from which a text repeats a better one and is omitted."""
     order: Literal["time", "rank"] = "rank"

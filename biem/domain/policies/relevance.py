@@ -1,6 +1,6 @@
 """The weights by which a block rates lines: is it about what is asked?
 
-Fitted by `benchmarks.fit_lines` to lives written by hand (ADR 0055).
+Fitted by `benchmarks.fit_lines` to lives, written by hand and made ones (ADR 0055).
 """
 
 from dataclasses import dataclass

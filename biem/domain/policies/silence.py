@@ -1,6 +1,6 @@
 """The weights by which a block decides whether any of its lines answers the question; else it is empty.
 
-Fitted by `benchmarks.fit_lines` to lives written by hand (ADR 0055).
+Fitted by `benchmarks.fit_lines` to lives, written by hand and made ones (ADR 0055).
 """
 
 from dataclasses import dataclass

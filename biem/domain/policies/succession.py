@@ -16,11 +16,11 @@ class SuccessionWeights:
     alike: float = 3.245
     """Likeness of the two lines, 0 to 1."""
     nearest_before: float = 2.482
-    """`alike` minus the likeness of the later line to its closest earlier statement: 0 if that is this one."""
+    """`alike` minus the likeness of the later line to its closest earlier line: 0 if that is this one."""
     nearest_after: float = 2.559
-    """`alike` minus the likeness of the earlier line to its closest later statement."""
+    """`alike` minus the likeness of the earlier line to its closest later line."""
     nearer: float = -1.115
-    """Later statements that are more like the earlier line, in fifths."""
+    """Later lines that are more like the earlier line, in fifths."""
     later_like: float = 0.928
     """Likeness of the later line to the question …"""
     earlier_like: float = 2.76
@@ -46,7 +46,8 @@ class SuccessionWeights:
     goes_on: float = 0.266
     """1 if the later line is about the people of the earlier, by relation or by name."""
     other_person: float = -0.145
-    """1 if the later line is about other persons than the question, and names no thing of the earlier."""
+    """1 if the later line is about other persons than the question, more than the earlier is, and names no thing of
+    that."""
     other_relative: float = -0.487
     """1 if both name relatives, and not the same."""
     other_kind: float = -1.503

@@ -22,8 +22,9 @@ from biem.ports.layers.sessions import TokenCounter
 
 HEADING = "## Relevant Memories"
 Omission = Literal["unsure", "weaker", "asks", "repeats", "budget", "places", "untrusted"]
-"""Why a hit is not in a block: no hit is certain enough · it answers far less than the best · it only asks itself · it
-repeats a better one · the budget is spent · better ones took all places · its source is not trusted."""
+"""Why a hit is not in a block: no hit is certain enough · it is probably about something else, or far below the best ·
+it only asks itself · it repeats a better one · the budget is spent · better ones took all places · its source is not
+trusted."""
 _MOST_BEFORE = 100
 """Memories in front of the block that are compared with it: two milliseconds."""
 

@@ -17,6 +17,8 @@ from biem.ports.contradiction import ContradictionRules
 
 BRIEF = 25
 """Tokens up to which a text has a single subject."""
+UNCHANGED = -1.5
+"""Log-odds of a change, as most lines have them: with an embedder that gives none, and for a line without a vector."""
 _READ = 500
 """Characters of a text that are searched for persons: a longer text is about many."""
 _BEGINNING = 2_000
@@ -112,7 +114,7 @@ class LineReader:
             return None
         asked, terms = question.matter, question.terms
         persons = asked.persons - {"you"}
-        named = any(hit.node.speaker for hit in hits)  # then the speaker of the question's "I" is unknown
+        named = any(hit.node.speaker and hit.node.source != "assistant" for hit in hits)  # then "I" may be anyone
         meant = speakers_meant(persons, hits)
         lines = []
         for hit, found in zip(hits, _likenesses(hits), strict=True):

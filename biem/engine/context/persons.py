@@ -9,7 +9,8 @@ from biem.domain.node import Hit, Node
 from biem.domain.text import share
 
 FOREIGN, UNNAMED = 4.0, 1.0
-"""Subtracted from texts about other persons than the question, and from texts about no person if it names one."""
+"""Penalties of texts about other persons than the question, and of texts about no person if it names one: log-odds in
+dialogues of several people, else compared only."""
 _PARTNERS = frozenset(("girlfriend", "boyfriend", "wife", "husband", "partner"))
 PETS = frozenset(("dog", "cat"))
 """Relations (`me.cat`) of animals."""
@@ -47,7 +48,7 @@ def named_by(told: Matter, node: Node, meant: Mapping[str, str]) -> Matter:
 
 
 def foreign_penalty(question: Matter, asks: str, matter: Matter, text: str, *, translated: bool) -> float:
-    """Subtracted from a text for the persons that it is about. `asks`: the text of the question.
+    """The penalty of a text for the persons that it is about. `asks`: the text of the question.
 
     Names in different scripts cannot be compared. Who says that he is single or engaged also tells whether he has a
     girlfriend, as does a text about her.

@@ -6,6 +6,7 @@ neighbours, so it must answer on its own, it must be about the person in questio
 block is empty if probably no line answers (`silence`). Thread-safe.
 """
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 
@@ -75,7 +76,7 @@ class Picker:
         best = max((line.worth for line in lines), default=0.0)
         if are_of_several_people(lines):
             return best - self._policy.drop
-        return min(best, odds(self._policy.min_relevance))
+        return min(best, odds(self._policy.min_relevance)) if self._policy.min_relevance else -math.inf
 
     def _order(self, lines: list[RatedLine], question: LineQuestion, least: float) -> None:
         """Lift the lines that tell how things are now above those that they succeed, or the reverse if asked.

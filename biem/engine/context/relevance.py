@@ -15,7 +15,7 @@ from dataclasses import asdict
 from biem.domain.node import Hit
 from biem.domain.policies.relevance import LineWeights
 from biem.domain.text import estimate_tokens
-from biem.engine.context.lines import BRIEF, LineQuestion, RatedLine, is_han, odds, supposes
+from biem.engine.context.lines import BRIEF, UNCHANGED, LineQuestion, RatedLine, is_han, odds, supposes
 from biem.engine.context.persons import FOREIGN
 
 _WEIGHTS: dict[str, float] = asdict(LineWeights())
@@ -23,13 +23,13 @@ _HITS, _UNLIKE = 20, 0.1
 """Number of hits that a line is compared with, and the likeness to the question of those that are missing."""
 _LONG = 60
 """Tokens from which a text counts as long as any."""
-_FURTHEST, _USUALLY = 4.0, -1.5
-"""Log-odds at which those of a change are capped, and what stands for them with an embedder that gives none."""
+_FURTHEST = 4.0
+"""Log-odds at which those of a change are capped."""
 
 
 def are_of_several_people(lines: Sequence[RatedLine]) -> bool:
-    """Whether a line is of a named speaker."""
-    return any(line.hit.node.speaker not in ("", "assistant") for line in lines)
+    """Whether they are of two or more speakers besides the assistant."""
+    return len({line.hit.node.speaker for line in lines if line.hit.node.source != "assistant"} - {""}) > 1
 
 
 def rate(lines: Sequence[RatedLine], question: LineQuestion) -> list[dict[str, float]]:
@@ -87,7 +87,7 @@ def line_features(lines: Sequence[RatedLine], question: LineQuestion) -> list[di
                 "supposes": float(event and supposes(node.text)),
                 "holds": float(told.holds),
                 "changes": float(told.changes),
-                "changed": min(max(_number(line.hit, "changed", _USUALLY), -_FURTHEST), _FURTHEST),
+                "changed": min(max(_number(line.hit, "changed", UNCHANGED), -_FURTHEST), _FURTHEST),
                 "assistant": float(node.source == "assistant"),
                 "brief": float(estimate_tokens(node.text) <= BRIEF),
                 "length": min(estimate_tokens(node.text), _LONG) / _LONG,

@@ -91,7 +91,7 @@ def likeness(line: RatedLine, other: RatedLine) -> float:
 
 
 def closest_before(newer: RatedLine, lines: Sequence[RatedLine]) -> float:
-    """The likeness of a line to the most alike of the earlier statements."""
+    """The likeness of a line to the most alike of the earlier lines."""
     earlier = (line for line in lines if line.hit.node.at < newer.hit.node.at)
     return max((likeness(newer, line) for line in earlier), default=0.0)
 

@@ -5,7 +5,7 @@
 Rules find a change by its words. "I chickened out of sage" has none of them, and neither have most of the ways to say
 that something is different now. The regression weighs evidence that needs no words: how alike the two lines are,
 whether other lines are more alike, and how much the vector of the later one is that of a text that tells of a change
-(`why["changed"]`, a direction of the packaged embedder; 0 with other embedders).
+(`why["changed"]`, a direction of the packaged embedder).
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ from datetime import datetime
 
 from biem.domain.policies.succession import SuccessionWeights
 from biem.domain.text import jaccard, share
-from biem.engine.context.lines import LineQuestion, RatedLine, is_han, supposes
+from biem.engine.context.lines import UNCHANGED, LineQuestion, RatedLine, is_han, supposes
 from biem.engine.context.persons import UNNAMED
 from biem.engine.context.same_subject import (
     are_same,
@@ -53,7 +53,7 @@ class Succession:
         self._han = {id(line): is_han(line.hit.node.text) for line in lines}
 
     def may_succeed(self, newer: RatedLine, older: RatedLine) -> bool:
-        """Whether a person said it later, as a fact, of no other one's own matter and no other one of several."""
+        """Whether a person said it later, not as a supposition, and of no other one's own matter or one of several."""
         node = newer.hit.node
         if node.at <= older.hit.node.at or "assistant" in (node.source, node.speaker):
             return False
@@ -126,10 +126,14 @@ def lift_successors(
 def lift_predecessors(
     lines: Sequence[RatedLine], succession: Succession, weights: SuccessionWeights, least: float
 ) -> None:
-    """Lift each line just above its most probable successor, the latest first: what was before is asked for."""
-    for older in sorted(lines, key=_said, reverse=True):
-        newer = _successor(older, lines, succession, weights) if older.worth >= least else None
-        if newer is not None:
+    """Lift each line just above its most probable successor, if nothing succeeds that: what was before is asked for.
+
+    `least`: the worth from which a line may be shown.
+    """
+    successors = {id(line): _successor(line, lines, succession, weights) for line in lines}
+    for older in lines:
+        newer = successors[id(older)]
+        if newer is not None and successors[id(newer)] is None and older.worth >= least:
             lift(older, newer)
 
 
@@ -154,4 +158,4 @@ def _said(line: RatedLine) -> datetime:
 
 def _changed(line: RatedLine) -> float:
     found = line.hit.why.get("changed")
-    return found if isinstance(found, float) else 0.0
+    return found if isinstance(found, float) else UNCHANGED

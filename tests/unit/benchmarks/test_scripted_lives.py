@@ -28,12 +28,17 @@ u book+emma I also read Emma.
 @pytest.mark.parametrize("split", SPLITS)
 def test_every_language_and_split_has_a_life_with_known_changed_and_unknown_matters(lang: str, split: str) -> None:
     lives = scripted(lang, split)  # type: ignore[arg-type]
-    assert lives
+    young = [one for one in lives if len(one.turns) < 25]
+    assert 0 < len(young) < len(lives)
     for one in lives:
-        assert {question.category for question in one.questions} >= {"now", "unknown"}
-        assert any(question.stale for question in one.questions)
         ids = {turn.id for turn in one.turns}
+        assert "now" in {question.category for question in one.questions}
         assert all(question.answers | question.stale <= ids for question in one.questions)
+        if one not in young:
+            assert "unknown" in {question.category for question in one.questions}
+            assert any(question.stale for question in one.questions)
+    assert any(question.category == "unknown" for one in young for question in one.questions)
+    assert any(question.stale for one in young for question in one.questions)
 
 
 def test_a_script_says_which_turns_answer_and_which_are_stale() -> None:

@@ -118,7 +118,7 @@ def test_rare_tags_of_the_query_are_followed_and_the_nearest_where_it_names_none
 
 @pytest.mark.parametrize(
     ("unindexed", "down", "matched"),
-    [(False, False, []), (True, False, [True]), (False, True, [False]), (True, True, [False])],
+    [(False, False, []), (True, False, [True]), (False, True, [False]), (True, True, [True, False])],
 )
 def test_the_records_search_all_words_only_while_the_index_is_down(
     *, unindexed: bool, down: bool, matched: list[bool]

@@ -278,7 +278,7 @@ FROM (
         CROSS JOIN LATERAL matching_chunks(%(scopes)s, one.word::tsquery, %(libraries)s::uuid[], %(few)s) f
 ) found
 
--- note_matching_unindexed: the same among chunks that a model has not indexed; by the notes, however many there seem to be
+-- note_matching_unindexed: the same in chunks of waiting notes that a model lacks; OFFSET 0 begins with the few notes
 WITH waiting AS MATERIALIZED (
     SELECT c.id, c.lexemes, c.tsv, ts_rank(c.tsv, %(words)s::tsquery, 1) AS rank
     FROM notes n CROSS JOIN LATERAL (

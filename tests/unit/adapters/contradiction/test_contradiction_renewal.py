@@ -3,6 +3,7 @@
 import pytest
 
 from biem.adapters.contradiction import build
+from biem.adapters.contradiction.subjects import is_reported
 from biem.domain.conflict import Statement
 from biem.ports.contradiction import ContradictionRules
 
@@ -85,6 +86,14 @@ def acts(rules: ContradictionRules, older: str, newer: str, *, follows: bool = F
     """Whether the rules alone retire the older."""
     verdict = rules.compare(Statement(older), Statement(newer, follows=follows), 0.7, least=0.5)
     return verdict is not None and verdict.aligned and not verdict.partial and verdict.confidence >= 0.8
+
+
+@pytest.mark.parametrize(
+    "said", ["Can't believe I sold the Volvo.", "Just heard my flight was moved to 9.", "顺便讲我搬到兰州了。"]
+)
+def test_a_speaker_who_leaves_out_the_pronoun_does_not_report(said: str) -> None:
+    assert not is_reported(said)
+    assert is_reported("My boss just heard my flight was moved to 9.")
 
 
 @pytest.mark.parametrize(("older", "newer"), UPDATES)

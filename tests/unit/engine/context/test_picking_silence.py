@@ -88,8 +88,10 @@ def test_a_line_about_another_person_makes_less_sure(question: str, beside: str,
 
 def test_in_a_dialogue_of_several_people_the_confidence_of_the_recall_decides() -> None:
     # Given lines of named speakers / Then the weights, which are of one user's talks, do not count
-    said = [hit("I sing in a choir.", 0.6, speaker="Ann"), hit("Me too.", 0.5, speaker="Ben")]
-    assert [PICKER.sureness(said, "What does Ann do?", one) for one in (0.1, 0.9)] == [0.1, 0.9]
+    question = "What does Ann do?"
+    said = measured(question, [hit("I sing in a choir.", 0.6, speaker="Ann"), hit("Me too.", 0.5, speaker="Ben")])
+    assert [PICKER.sureness(said, question, one) for one in (0.1, 0.9)] == [0.1, 0.9]
+    assert PICKER.sureness(said[:1], question, 0.1) != 0.1
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Later lines that tell how things are now, in words that no rule knows, and those that tell of something else."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pytest
@@ -106,10 +105,10 @@ OTHERS = [
 ]
 
 
-def block(question: str, former: str, *later: str, measure: bool = True, **values: Any) -> Sequence[str]:
-    """The lines of a block for messages told one after another among other talk, with these fields of their nodes."""
-    said = [hit(former, 0.9, days=5, **values)]
-    said += [hit(text, 0.8, days=20 * place, **values) for place, text in enumerate(later, 1)]
+def block(question: str, former: str, *later: str, measure: bool = True) -> Sequence[str]:
+    """The lines of a block for messages told one after another among other talk."""
+    said = [hit(former, 0.9, days=5)]
+    said += [hit(text, 0.8, days=20 * place) for place, text in enumerate(later, 1)]
     hits: list[Hit] = measured(question, [*said, *(hit(text, 0.3, days=day) for day, text in enumerate(BESIDE))])
     if not measure:
         hits = [hit(one.node.text, one.score) for one in hits]
@@ -147,6 +146,15 @@ def test_of_several_changes_the_last_comes_first() -> None:
 )
 def test_a_question_about_before_gets_the_former_line_first(question: str, older: str, newer: str) -> None:
     assert block(question, older, newer)[0] == older
+
+
+def test_a_question_about_before_gets_the_last_of_several_former_lines_first() -> None:
+    said = (
+        "We cook with gas from Lumo.",
+        "Lumo got too dear, so Vanto delivers our gas.",
+        "Vanto went under, so our gas comes from Pirro.",
+    )
+    assert block("Who delivered our gas before?", *said)[0] == said[1]
 
 
 def test_without_vectors_the_order_of_the_ranking_is_kept() -> None:
