@@ -88,6 +88,7 @@ OTHERS = [
     ("What does my uncle do?", "My uncle Otis is a florist.", "My cousin Ray gave up flowers, he binds books now."),
     ("When is the chess night?", "The chess night is on Monday.", "The pottery course was moved to Friday."),
     ("棋社什么时候活动？", "棋社周一活动。", "要是棋社改到周五活动就好了。"),
+    ("棋社什么时候活动？", "棋社周一活动。", "陶艺课改到周五了。"),
     ("How much of the budget is left?", "Of the 900, 640 euros are left.", "Five are sewn, so eleven are left."),
     ("预算还剩多少钱？", "还剩六百四十欧元。", "缝好了五个，还剩十一个。"),
     ("乐乐的钢琴老师是谁？", "乐乐的钢琴老师姓庄。", "杜阿姨搬走了，住进来的是林叔叔。"),
