@@ -10,7 +10,7 @@ from biem.domain.node import Hit, Node
 from biem.domain.speech.acts import is_standing_order, is_statement
 from biem.domain.speech.excerpt import excerpt
 from biem.domain.text import estimate_tokens, late
-from biem.engine.context.persons import foreign_penalty, named_by, seen_by_the_user, speakers_meant
+from biem.engine.context.persons import foreign_penalty, is_named, named_by, seen_by_the_user, speakers_meant
 from biem.engine.query.question import asks_of_the_past, asks_what_was
 from biem.ports import Analyzer
 from biem.ports.contradiction import ContradictionRules
@@ -114,7 +114,7 @@ class LineReader:
             return None
         asked, terms = question.matter, question.terms
         persons = asked.persons - {"you"}
-        named = any(hit.node.speaker and hit.node.source != "assistant" for hit in hits)  # then "I" may be anyone
+        named = any(is_named(hit.node) for hit in hits)  # then "I" may be anyone
         meant = speakers_meant(persons, hits)
         lines = []
         for hit, found in zip(hits, _likenesses(hits), strict=True):

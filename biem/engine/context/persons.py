@@ -11,6 +11,8 @@ from biem.domain.text import share
 FOREIGN, UNNAMED = 4.0, 1.0
 """Penalties of texts about other persons than the question, and of texts about no person if it names one: log-odds in
 dialogues of several people, else compared only."""
+_UNNAMED_SPEAKERS = frozenset(("", "user", "用户", "assistant"))
+"""Speakers as `BIEMContextPlugin.complete` and transcripts call the one user and the assistant."""
 _PARTNERS = frozenset(("girlfriend", "boyfriend", "wife", "husband", "partner"))
 PETS = frozenset(("dog", "cat"))
 """Relations (`me.cat`) of animals."""
@@ -27,6 +29,11 @@ def seen_by_the_user(told: Matter, node: Node) -> Matter:
             for owner, dot, rest in names
         )
     return replace(told, persons=persons - {"you"})
+
+
+def is_named(node: Node) -> bool:
+    """Whether it has a named speaker, other than the user and the assistant."""
+    return node.source != "assistant" and node.speaker not in _UNNAMED_SPEAKERS
 
 
 def speakers_meant(asked: frozenset[str], hits: Sequence[Hit]) -> dict[str, str]:

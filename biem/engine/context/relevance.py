@@ -16,7 +16,7 @@ from biem.domain.node import Hit
 from biem.domain.policies.relevance import LineWeights
 from biem.domain.text import estimate_tokens
 from biem.engine.context.lines import BRIEF, UNCHANGED, LineQuestion, RatedLine, is_han, odds, supposes
-from biem.engine.context.persons import FOREIGN
+from biem.engine.context.persons import FOREIGN, is_named
 
 _WEIGHTS: dict[str, float] = asdict(LineWeights())
 _HITS, _UNLIKE = 20, 0.1
@@ -28,8 +28,8 @@ _FURTHEST = 4.0
 
 
 def are_of_several_people(lines: Sequence[RatedLine]) -> bool:
-    """Whether they are of two or more speakers besides the assistant."""
-    return len({line.hit.node.speaker for line in lines if line.hit.node.source != "assistant"} - {""}) > 1
+    """Whether a line is of a named speaker, other than the user and the assistant."""
+    return any(is_named(line.hit.node) for line in lines)
 
 
 def rate(lines: Sequence[RatedLine], question: LineQuestion) -> list[dict[str, float]]:

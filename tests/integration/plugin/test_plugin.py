@@ -314,7 +314,7 @@ HOSTILE = [
 def test_hostile_memories_can_neither_close_the_block_nor_forge_headings(
     settings: Configure, embedder: WordEmbedder
 ) -> None:
-    where = settings(context=ContextPolicy(drop=99.0))  # of any worth
+    where = settings(context=ContextPolicy(drop=99.0, min_relevance=0.0))  # of any worth
     with biem.connect(where, scope=biem.Scope(user=uuid.uuid4().hex), embedder=embedder) as memory:
         _tell_hostile_texts(memory)
 

@@ -243,8 +243,9 @@ def test_in_a_dialogue_of_people_the_ranking_and_recorded_replacements_decide() 
     other = dataclasses.replace(beside, node=dataclasses.replace(beside.node, speaker="Ben"))
     assert told(question, former, latter, beside)[0] == new
     assert told(question, one, two, other) == [old, new]  # what is far below the best is left out
-    # and a single named speaker is one user
-    assert told(question, one, two, beside)[0] == new
+    # and the user is no other person under this name
+    user = [dataclasses.replace(each, node=dataclasses.replace(each.node, speaker="用户")) for each in (former, latter)]
+    assert told(question, *user, beside)[0] == new
 
 
 def test_a_line_without_a_vector_yet_is_as_like_as_the_likest() -> None:
