@@ -319,7 +319,8 @@ class NoteRecords(Protocol):
     ) -> dict[str, float]:
         """Ids of the chunks that share most rare words with the query, with a BM25 score; without the index.
 
-        `unindexed`: only among those that the index of this model lacks, which costs what their number costs.
+        `unindexed`: only among chunks of pending and failed notes that the index of this model lacks, which costs what
+        their number costs. Chunks of indexed notes that another model holds are not among them.
         """
 
     def pool(
