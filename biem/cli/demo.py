@@ -41,7 +41,7 @@ QUESTIONS = (
     ("When is our weekly team meeting?", "it was moved in September"),
     ("林晓几号出发去葡萄牙？", "the trip was put off by a week"),
     ("那她住在哪家旅馆？", "a follow-up"),
-    ("How much of the grant is left?", "it grew, and it was spent"),
+    ("How much of the 54,500 euros is left?", "the grant grew to them, and was spent"),
 )
 NOTES = Path(__file__).with_name("demo_notes")
 ASKED_OF_NOTES = (

@@ -4,8 +4,9 @@
 
 The features compare the words, the meaning and the subject of a line with those of the question and of the other hits.
 The weights are of one user's talks with an assistant. In dialogues of several people a neighbour of a hit may be the
-evidence, which the ranking knows and the text of a line does not: there the score of the ranking decides, less the
-penalty for other persons.
+evidence, which the ranking knows and the text of a line does not. There
+
+    worth = log-odds of the ranking's score − penalty for other persons + half of the above
 """
 
 from collections import Counter
@@ -21,6 +22,8 @@ from biem.engine.context.persons import FOREIGN, is_named
 _WEIGHTS: dict[str, float] = asdict(LineWeights())
 _HITS, _UNLIKE = 20, 0.1
 """Number of hits that a line is compared with, and the likeness to the question of those that are missing."""
+_OWN = 0.5
+"""Share of these log-odds in the worth of a line of a dialogue."""
 _LONG = 60
 """Tokens from which a text counts as long as any."""
 _FURTHEST = 4.0
@@ -37,7 +40,7 @@ def rate(lines: Sequence[RatedLine], question: LineQuestion) -> list[dict[str, f
     measured = line_features(lines, question) if lines else []
     named = are_of_several_people(lines)
     for line, features in zip(lines, measured, strict=True):
-        line.worth = odds(line.hit.score) - line.foreign if named else log_odds(features)
+        line.worth = odds(line.hit.score) - line.foreign + _OWN * log_odds(features) if named else log_odds(features)
     return measured
 
 
