@@ -258,7 +258,7 @@ def weighted(chunk: PoolChunk, weights: Sequence[float]) -> Iterator[tuple[int, 
 
 @lru_cache(maxsize=4_096)
 def _spread(counts: tuple[int, ...], weights: tuple[float, ...]) -> tuple[float, ...]:
-    """The weight of each place, of so many places of each source: few chunks differ in these numbers."""
+    """The weight of each place, by the number of places that each source has: few chunks differ in these numbers."""
     return tuple(weight for weight, count in zip(weights, counts, strict=False) for _ in range(count))
 
 

@@ -18,7 +18,7 @@ from tests.support.fakes import START
 
 
 def hit(text: str, score: float = 0.8, *, days: int = 0, **values: Any) -> Hit:
-    """A message of the user so many days after the start, not measured yet. `values`: other fields of the node."""
+    """A message of the user, `days` after the start, not measured yet. `values`: other fields of the node."""
     node = Node(
         **{"id": new_id(), "scope": Scope(), "text": text, "kind": "event", "status": "active", "layer": "short_term",
            "at": START + timedelta(days=days), "created_at": START, "source": "user", **values}
