@@ -52,6 +52,9 @@ Matrix = NDArray[np.float64]
 _FOLDS = 8
 _PENALTY_LINE, _PENALTY_BLOCK = 1e-4, 2e-3
 _WEIGHTS = {"known": 3.0, "never told": 2.0, "left out": 0.5, "few known": 0.9, "few left out": 0.3}
+_WEIGHTS_OF_BLOCKS = {"young": 0.3, "plain": 3.0}
+"""What a block of lives counts whose names begin so: those of `young_memories_second.txt` are asked for in quite other
+words, and for things that are hardly told apart from what is told; those of `two_of_a_kind.txt` are few, and usual."""
 """An answer kept back costs more than a line too many."""
 _SEED, _MADE = 21, (("en", 3), ("zh", 3), ("mixed", 2))
 _FEW = (1, 2, 4, 6)
@@ -198,6 +201,7 @@ def fitted(cases: Sequence[Case]) -> tuple[dict[str, float], dict[str, float], M
     names = list(blocks[0])
     table = np.array([[block[name] for name in names] for block in blocks])
     known = np.array([float(one.known) for one in cases])
+    weight = weight * np.array([_WEIGHTS_OF_BLOCKS.get(one.life.partition("-")[0], 1.0) for one in cases])
     odds, slopes, bias = _fit(table, known, weight, folds, _PENALTY_BLOCK)
     return line, _named(names, slopes, bias), odds
 

@@ -1,11 +1,12 @@
 """The core of a statement: no persons, words of correction or of the attribute, and fillers; see `value_updates`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from biem.adapters.analyzers.numerals import spoken
 from biem.adapters.analyzers.quantities import Quantities
 from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.lexicon import marks
@@ -156,6 +157,20 @@ class Core:
         return (self.corrects or self.changes) and self.holds and not self.adds
 
 
+def _labels(text: str, numbers: Sequence[Piece], *, asked: bool) -> frozenset[str]:
+    """The numbers and letters that distinguish one of several things: `#2` of "machine 2" and of 二号机床."""
+    plain = {one.start: one.stem for one in numbers}
+    found = set()
+    for match in (marks.LABEL_ASKED if asked else marks.LABEL).finditer(text):
+        kind = next(name for name, value in match.groupdict().items() if value is not None)
+        label = match[kind]
+        if not label.isalpha() or kind == "no":
+            label = plain.get(match.start(kind)) or spoken(label) or ""  # 一号 is no quantity
+        if label.isdigit() or label.isalpha():
+            found.add(f"#{label.lower()}")
+    return frozenset(found)
+
+
 class StatementCores:
     """Reads the cores of statements. Thread-safe."""
 
@@ -183,11 +198,12 @@ class StatementCores:
         numbers = self._numbers(text, chinese=chinese)
         taken += [(one.start, one.end) for one in numbers] + [one.span() for one in _COUNTED.finditer(text)]
         names = frozenset(one for one in about.persons if not _NO_PERSON.match(one))
+        asks = any(clause.asked and not _TOPIC.match(clause.text) for clause in reading.clauses)
         which = list(marks.WHICH.finditer(text))
+        labels = _labels(text, numbers, asked=asks)
         taken += about.spans
         taken += [found.span() for found in which]
         words = self._han(tokens, taken, favourite="favourite" in classes) if chinese else self._latin(text, taken)
-        asks = any(clause.asked and not _TOPIC.match(clause.text) for clause in reading.clauses)
         names = frozenset(name for name in names if not chinese or _leads(name, text))
         kin = frozenset(name for name in names if name in self._reader.grammar["kin"])
         outside_titles = _TITLE.sub("", text)
@@ -208,7 +224,7 @@ class StatementCores:
             and not marks.OF_THE_PAST.search(outside_titles),
             adds=marks.ANOTHER.search(text) is not None or marks.ON_OCCASION.search(text) is not None,
             days=marks.ON_DAYS.search(text) is not None,
-            which=frozenset(_WAYS.get(found.group().lower(), found.group().lower()) for found in which),
+            which=labels.union(_WAYS.get(found.group().lower(), found.group().lower()) for found in which),
             of_old=marks.OLD_ONE.search(text) is not None,
             past=any(clause.past for clause in reading.clauses),
             denies=marks.DENIES.search(text) is not None,

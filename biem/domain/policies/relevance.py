@@ -12,68 +12,68 @@ from biem.domain.policies.confidence import require_finite
 class LineWeights:
     """Log-odds per unit of each feature that a line is about what is asked; see `biem.engine.context.relevance`."""
 
-    bias: float = -1.98
-    odds: float = 0.16
+    bias: float = -1.55
+    odds: float = 0.26
     """Log-odds of the hit's score."""
-    rank: float = -2.89
+    rank: float = -3.61
     """Place among the hits, in twentieths."""
-    like: float = 2.21
+    like: float = 1.04
     """Likeness to the question, 0 to 1 …"""
-    ahead: float = 4.64
+    ahead: float = 4.34
     """… minus the mean of twenty hits …"""
-    behind: float = -0.11
+    behind: float = -0.96
     """… and that of the line most like it, minus this one's."""
-    asked_like: float = 0.72
+    asked_like: float = 1.6
     """Likeness to the question of the assistant's question that it answers."""
-    covered: float = 0.9
+    covered: float = 0.75
     """Share of the question's terms that it has, the rare ones weighing most …"""
-    covered_nameless: float = 0.08
+    covered_nameless: float = -0.28
     """… and without the names of persons."""
-    of_question: float = -0.56
+    of_question: float = -1.05
     """Share of its terms that the question has."""
-    topic: float = 1.32
+    topic: float = 1.08
     """1 if it shares a topic with the question."""
-    apart: float = -0.21
+    apart: float = -0.14
     """1 if both have topics, and none in common."""
-    asks_topic: float = -0.41
+    asks_topic: float = -0.35
     """1 if the question has a topic."""
-    tells_topic: float = -0.22
+    tells_topic: float = -0.21
     """1 if it has a topic."""
-    no_thing: float = -0.36
+    no_thing: float = -0.2
     """1 if it names none of the things in question."""
-    other_person: float = 0.01
+    other_person: float = -0.05
     """1 if it is about other persons than the question (`engine.context.persons`) …"""
-    other_person_of_topic: float = -1.63
+    other_person_of_topic: float = -1.48
     """… and about its topic: the birthday of another one."""
-    stated: float = 0.45
+    stated: float = 0.37
     """1 if it states an attribute in question of these persons: the employer, not only a salary."""
-    no_value: float = -2.13
+    no_value: float = -1.75
     """1 if it has no value of the kind asked for: a date, an amount."""
-    other_one: float = -7.59
+    other_one: float = -4.77
     """1 if it is about another one of several."""
-    past: float = 0.27
+    past: float = 0.17
     """1 if it tells of the past, and the question asks about the present."""
-    supposes: float = -4.85
+    supposes: float = -3.07
     """1 if it begins with a supposition or a quotation."""
-    holds: float = 0.34
+    holds: float = 0.22
     """1 if it asserts a fact."""
-    changes: float = 0.09
+    changes: float = 0.05
     """1 if its words state a change."""
-    changed: float = 0.18
+    changed: float = 0.17
     """Log-odds, by its vector, that it tells of a change, within ±4."""
-    assistant: float = -1.18
+    assistant: float = -1.23
     """1 if the assistant said it."""
-    brief: float = -0.57
+    brief: float = -0.27
     """1 up to 25 tokens."""
-    length: float = 0.06
+    length: float = 0.58
     """Tokens, in sixtieths, at most 1."""
-    translated: float = 1.06
+    translated: float = 0.86
     """1 if it is in the other script."""
-    named: float = 0.48
+    named: float = 0.4
     """1 if it names a person of the question."""
-    asks_of_person: float = -0.49
+    asks_of_person: float = -0.48
     """1 if the question names a person other than the user."""
-    mine: float = 0.43
+    mine: float = 0.32
     """1 if both are about the user."""
 
     def __post_init__(self) -> None:

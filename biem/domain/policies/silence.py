@@ -12,31 +12,37 @@ from biem.domain.policies.confidence import require_finite
 class SilenceWeights:
     """Log-odds per unit of each feature of all lines that one of them answers; see `biem.engine.context.silence`."""
 
-    bias: float = 0.76
-    confidence: float = 0.13
+    bias: float = 1.11
+    confidence: float = 0.16
     """Log-odds of the recall's confidence, within ±2."""
-    best: float = 0.62
+    best: float = 0.84
     """Log-odds of the likeliest line."""
-    likest: float = 1.32
+    likest: float = 1.8
     """Highest likeness of a line to the question, 0 to 1."""
-    asks_thing: float = -0.16
+    asks_thing: float = 0.01
     """1 if the question names a thing."""
-    things_unnamed: float = -0.38
+    things_unnamed: float = -0.05
     """Share of the things in question that no line names."""
-    topic_untold: float = -0.16
+    things_unnamed_like: float = -0.94
+    """`things_unnamed` times `likest`."""
+    names_part: float = -0.57
+    """1 if the likeliest line names a thing in question and lacks another."""
+    uncovered_like: float = -1.88
+    """Likeness of the likeliest line, times the share of the question's index terms that it lacks, by their rarity."""
+    topic_untold: float = -0.21
     """1 if no line has a topic of the question."""
-    asks_of_user: float = 0.59
+    asks_of_user: float = 0.54
     """1 if the question is about the user."""
-    best_like: float = -0.54
+    best_like: float = -0.62
     """Of the likeliest line the features of these names again …"""
-    best_topic: float = 0.19
-    best_apart: float = -0.15
-    best_asks_topic: float = -0.41
-    best_no_value: float = -0.99
-    best_other_person: float = -0.08
-    best_covered: float = 0.1
-    best_covered_nameless: float = 0.51
-    best_asks_of_person: float = -0.23
+    best_topic: float = -0.27
+    best_apart: float = -0.13
+    best_asks_topic: float = -0.15
+    best_no_value: float = -0.41
+    best_other_person: float = -0.21
+    best_covered: float = -0.22
+    best_covered_nameless: float = -0.09
+    best_asks_of_person: float = -0.16
     """… to here."""
 
     def __post_init__(self) -> None:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from biem.domain.conflict import Matter
@@ -30,7 +30,10 @@ _CLAUSES = re.compile(r"[,;:，；：。！？!?]\s*|\.\s+")
 _SUPPOSES = late(
     r"^\W*(?:if|suppose|imagine|what if|perhaps|maybe|i (?:may|might|could))\b"
     r"|^\W*(?:假如|如果|要是|假设|也许|可能|或许)"
-    r"|\bnot sure yet\b|还没(?:想好|定|确定)",
+    r"|\bnot sure yet\b|还没(?:想好|定|确定)"
+    r"|\b(?:i|we) heard\b|\brumou?rs?\b|\bjok(?:ed|ing)\b|\b(?:suggested|proposed)\b"
+    r"|\b(?:hopes?|believes?|thinks?|guess(?:es|ed)?) that\b"
+    r"|听说|据说|有人(?:建议|提议|说)|开玩笑|传言|猜(?![拳谜])",
     re.IGNORECASE,
 )
 _QUOTES = late(
@@ -217,7 +220,7 @@ def only_asks(node: Node) -> bool:
 
 
 def supposes(text: str) -> bool:
-    """Whether its beginning is a supposition or a quotation."""
+    """Whether its beginning is a supposition, hearsay or a quotation."""
     text = text[:_BEGINNING]
     return bool(_SUPPOSES.search(text) or _QUOTES.search(text))
 
@@ -226,3 +229,13 @@ def odds(score: float) -> float:
     """Log-odds of a score, which is clipped so that 0 and 1 stay finite."""
     share = min(max(score, 1e-6), 1.0 - 1e-6)
     return math.log(share / (1.0 - share))
+
+
+def rare_share(holders: Mapping[str, int], common: frozenset[str], terms: frozenset[str]) -> float:
+    """The share of these terms that are common, weighed by their rarity among the lines.
+
+    `holders`: number of lines with each term.
+    """
+    return sum(1.0 / (1.0 + holders[term]) for term in common) / (
+        sum(1.0 / (1.0 + holders[term]) for term in terms) or 1.0
+    )

@@ -16,7 +16,7 @@ from dataclasses import asdict
 from biem.domain.node import Hit
 from biem.domain.policies.relevance import LineWeights
 from biem.domain.text import estimate_tokens
-from biem.engine.context.lines import BRIEF, UNCHANGED, LineQuestion, RatedLine, is_han, odds, supposes
+from biem.engine.context.lines import BRIEF, UNCHANGED, LineQuestion, RatedLine, is_han, odds, rare_share, supposes
 from biem.engine.context.persons import FOREIGN, is_named
 
 _WEIGHTS: dict[str, float] = asdict(LineWeights())
@@ -55,7 +55,6 @@ def line_features(lines: Sequence[RatedLine], question: LineQuestion) -> list[di
     usual = (sum(line.like for line in lines) + max(0, _HITS - len(lines)) * _UNLIKE) / max(_HITS, len(lines))
     likest = max(line.like for line in lines)
     holders = Counter(term for line in lines for term in line.terms & question.terms)
-    rarity = {term: 1.0 / (1.0 + holders[term]) for term in question.terms}
     persons = asked.persons - {"you", "me"}
     names = {part for person in persons for part in person.split(".")}
     found = []
@@ -71,8 +70,8 @@ def line_features(lines: Sequence[RatedLine], question: LineQuestion) -> list[di
                 "ahead": line.like - usual,
                 "behind": likest - line.like,
                 "asked_like": _number(line.hit, "asked_likeness", 0.0),
-                "covered": _share(rarity, common, question.terms),
-                "covered_nameless": _share(rarity, common - names, question.terms - names),
+                "covered": rare_share(holders, common, question.terms),
+                "covered_nameless": rare_share(holders, common - names, question.terms - names),
                 "of_question": len(common) / max(1, len(line.terms)),
                 "topic": float(common_topics),
                 "apart": float(topics and not common_topics),
@@ -106,8 +105,3 @@ def line_features(lines: Sequence[RatedLine], question: LineQuestion) -> list[di
 def _number(hit: Hit, name: str, otherwise: float) -> float:
     found = hit.why.get(name)
     return found if isinstance(found, float) else otherwise
-
-
-def _share(rarity: Mapping[str, float], common: frozenset[str], terms: frozenset[str]) -> float:
-    """Share of these terms that are common, by their rarity among the lines."""
-    return sum(rarity[term] for term in common) / (sum(rarity[term] for term in terms) or 1.0)

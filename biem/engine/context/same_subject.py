@@ -1,23 +1,21 @@
 """Whether two lines of a block are about the same people and the same one of several things."""
 
+import re
 from collections.abc import Sequence
 
 from biem.domain.conflict import Matter
-from biem.domain.text import share
 from biem.engine.context.lines import RatedLine, is_han
 from biem.engine.context.persons import PETS
 
 _A_LITTLE = 0.01
 
 
-def values(line: RatedLine) -> frozenset[str]:
-    """Words of a line that may be its value: names in Latin letters also within Chinese."""
-    return line.matter.things | frozenset(filter(str.isalpha, filter(str.isascii, line.terms)))
-
-
 def things_of(line: RatedLine) -> frozenset[str]:
-    """Its things; in Chinese also names in Latin letters, which are all words of an English text."""
-    return values(line) if is_han(line.hit.node.text) else line.matter.things
+    """Its things without units of its numbers; in Chinese also names in Latin letters, all words of an English text."""
+    things, text = line.matter.things, line.hit.node.text.lower()
+    if is_han(text):
+        things = things.union(filter(str.isalpha, filter(str.isascii, line.terms)))
+    return frozenset(thing for thing in things if not re.search(rf"\d\s?[个位名只]?{re.escape(thing)}", text))
 
 
 def is_of_another_way(one: Matter, other: Matter, asked: Matter) -> bool:
@@ -66,23 +64,6 @@ def are_same(one: Matter, other: Matter) -> bool:
         return True
     named, bare = (left, other) if not right else (right, one)
     return not (left and right) and not bare.persons.isdisjoint(name.rpartition(".")[2] for name in named)
-
-
-def goes_on_about(newer: RatedLine, older: RatedLine) -> bool:
-    """Whether it is about the people of the earlier line, by their relation or by the names that the earlier gives."""
-    one, other = newer.matter, older.matter
-    text, known = newer.hit.node.text.lower(), older.hit.node.text.lower()
-    named = sorted((name for name in one.persons - {"me"} if "." not in name), key=text.find)
-    if are_same(one, other):
-        return all(name in known for name in named) or newer.foreign <= older.foreign
-    if relatives(one):
-        return False
-    names = {name.rpartition(".")[2] for name in other.persons if name != "me"}
-    names = {name for name in names if name in text and name in known}
-    if named:
-        first = text.find(named[0])
-        return named[0] in known or any(text.find(name) < first for name in names)
-    return bool(names) or ("me" not in one.persons and share(values(newer), values(older)))
 
 
 def likeness(line: RatedLine, other: RatedLine) -> float:

@@ -50,15 +50,19 @@ def block_features(
 ) -> dict[str, float]:
     """The features of all lines, named as the weights are. `likely`: the log-odds of each line."""
     place = max(range(len(lines)), key=lambda one: likely[one])
-    own, asked = measured[place], question.matter
+    own, asked, named = measured[place], question.matter, lines[place].matter.things
     things = frozenset[str]().union(*(line.matter.things for line in lines))
     topics = frozenset[str]().union(*(line.matter.topics for line in lines))
+    likest, unnamed = max(line.like for line in lines), len(asked.things - things) / max(1, len(asked.things))
     return {
         "confidence": min(max(odds(confidence), -_SUREST), _SUREST),
         "best": likely[place],
-        "likest": max(line.like for line in lines),
+        "likest": likest,
         "asks_thing": float(bool(asked.things)),
-        "things_unnamed": len(asked.things - things) / max(1, len(asked.things)),
+        "things_unnamed": unnamed,
+        "things_unnamed_like": unnamed * likest,
+        "names_part": float(bool(asked.things & named) and bool(asked.things - named)),
+        "uncovered_like": (1.0 - own["covered"]) * own["like"],
         "topic_untold": float(bool(asked.topics) and asked.topics.isdisjoint(topics)),
         "asks_of_user": float("me" in asked.persons),
     } | {f"best_{name}": own[name] for name in _OF_BEST}

@@ -4,24 +4,26 @@
 
 Rules find a change by its words. "I chickened out of sage" has none of them, and neither have most of the ways to say
 that something is different now. The regression weighs evidence that needs no words: how alike the two lines are,
-whether other lines are more alike, and how much the vector of the later one is that of a text that tells of a change
+whether other lines are more alike, which words of the question and of the earlier line the later one takes up, how
+near their numbers are, and how much the vector of the later one is that of a text that tells of a change
 (`why["changed"]`, a direction of the packaged embedder).
 """
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime
 
+from biem.domain.conflict import Matter
 from biem.domain.policies.succession import SuccessionWeights
 from biem.domain.text import jaccard, share
-from biem.engine.context.lines import UNCHANGED, LineQuestion, RatedLine, is_han, supposes
+from biem.engine.context.lines import UNCHANGED, LineQuestion, RatedLine, is_han, rare_share, supposes
 from biem.engine.context.persons import UNNAMED
 from biem.engine.context.same_subject import (
     are_same,
     closest_before,
     gives_as_much,
-    goes_on_about,
     is_of_another_kind,
     is_of_another_way,
     is_own_of_another,
@@ -35,8 +37,14 @@ _LEAST = -0.9
 """Log-odds from which a later line goes first. A former value in the first line misleads, a line too many does not."""
 _RARE = 3
 """Maximum number of lines with a word that identifies a value."""
+_STEM = 4
+"""Minimum characters of a stem of the question that other forms of the word begin with."""
 _FURTHEST = 10.0
 _FIFTH = 0.2
+_BOTH = _MOST_OWN = 2
+"""Number of lines of a pair, and maximum number of words that only a pair has."""
+_QUANTITY = re.compile(r"\D?(\d+(?:\.\d+)?)(?::(\d\d))?(K?)(?![\d-])")
+"""A number as `Matter` has it: `18K`, `09:30`, `€1200`, `45d`; no date."""
 
 
 class Succession:
@@ -47,7 +55,9 @@ class Succession:
         self._question = question
         self._things = {id(line): things_of(line) for line in lines}
         holders = Counter(thing for things in self._things.values() for thing in things)
-        common = {thing for thing, count in holders.items() if count > _RARE}
+        self._holders = Counter(term for line in lines for term in line.terms)
+        stems = tuple(term for term in question.terms if len(term) >= _STEM)
+        common = {thing for thing, count in holders.items() if count > _RARE or thing.startswith(stems)}
         self._common = common | question.terms | question.matter.things
         self._worth = {id(line): line.worth for line in lines}
         self._han = {id(line): is_han(line.hit.node.text) for line in lines}
@@ -82,6 +92,9 @@ class Succession:
             if line.hit.node.at > older.hit.node.at and line.hit.node.source != "assistant"
         ]
         ahead = self._worth[id(newer)] - self._worth[id(older)]
+        terms, common = self._question.terms, newer.terms & older.terms
+        asked_of = terms & older.terms
+        lacks = bool(asked_of - newer.terms) and bool(asked_of & newer.terms)
         related = bool(relatives(one) and relatives(other))
         return {
             "alike": alike,
@@ -99,15 +112,29 @@ class Succession:
             "says_change_of_it": one.changes and not one.attributes.isdisjoint(other.attributes),
             "alike_asked": alike * older.like,
             "past": one.past,
-            "goes_on": goes_on_about(newer, older),
             "other_person": self._is_foreign(newer, older),
             "other_relative": related and not are_same(one, other),
             "other_kind": is_of_another_kind(newer, older, asked),
             "gives": gives_as_much(one, other, asked),
             "names": self._names(newer, older),
             "translated": self._han[id(newer)] != self._han[id(older)],
-            "words": jaccard(newer.terms, older.terms),
+            "covers": rare_share(self._holders, common, older.terms),
+            "later_asked": rare_share(self._holders, newer.terms & terms, terms),
+            "earlier_asked": rare_share(self._holders, older.terms & terms, terms),
+            "own_words": min(sum(self._holders[term] == _BOTH for term in common - terms), _MOST_OWN),
+            "near_numbers": _nearness(one, other),
+            "lacks_asked": lacks,
+            "lacks_asked_alike": lacks * alike,
+            "part_asked": rare_share(self._holders, asked_of - newer.terms, terms)
+            * rare_share(self._holders, asked_of & newer.terms, terms),
+            "nearer_words": self._closest_words(newer, older) > jaccard(newer.terms, older.terms),
         }
+
+    def _closest_words(self, newer: RatedLine, older: RatedLine) -> float:
+        """The highest share of index terms (Jaccard) that the line has in common with another earlier line."""
+        at = newer.hit.node.at
+        others = (line for line in self._lines if line is not older and line.hit.node.at < at)
+        return max((jaccard(newer.terms, line.terms) for line in others), default=0.0)
 
 
 def lift_successors(
@@ -150,6 +177,19 @@ def _successor(
             if odds > best:
                 best, found = odds, newer
     return found
+
+
+def _nearness(one: Matter, other: Matter) -> float:
+    """Of the nearest two unequal numbers of two texts the square of the smaller by the larger; 0 if one has none."""
+    pairs = ((left, right) for left in _quantities(one) for right in _quantities(other) if left != right)
+    return max(((min(pair) / max(pair)) ** 2 for pair in pairs), default=0.0)
+
+
+def _quantities(matter: Matter) -> Iterator[float]:
+    for number in matter.numbers:
+        if found := _QUANTITY.match(number):
+            whole, minutes, thousands = found.groups()
+            yield (float(whole) + float(minutes or 0.0) / 60.0) * (1_000.0 if thousands else 1.0)
 
 
 def _said(line: RatedLine) -> datetime:

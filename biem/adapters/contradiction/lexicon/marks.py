@@ -135,6 +135,22 @@ WHICH = re.compile(
     re.IGNORECASE,
 )
 """Distinguishes one of several."""
+_HAN_LABEL = (
+    r"(?:(?P<no>\d{1,3}|[一二三四五六七八九十]{1,3})号|(?P<letter>[A-Za-z甲乙丙丁]))"
+    r"(?=[楼栋房室车机线棚库仓店门桌柜炉塔井泵站馆厅池栏舍服教窗包院区桥船台田塘圈箱罐缸窑厨病床座摊铺园梯组班队])"
+)
+LABEL = re.compile(
+    r"(?:^|[.;:,]\s+|\b(?:of|for)\s+)(?:(?:the|my|our|and|but)\s+)*(?:[a-z]+\s+)?[a-z]{3,}\s(?:no\.?\s?|number\s|#)?"
+    r"(?P<label>\d{1,3}\b|(?-i:[B-HJ-Z])\b|(?-i:A)\b)(?=(?:'s)?\s(?:now\s|also\s|still\s)?(?:[a-z]+s|had|got|went|will|can)\b)"
+    rf"|(?:^|[，。；：、！,;]\s*|[把给将])(?:我们?|咱们?)?的?{_HAN_LABEL}",
+    re.IGNORECASE,
+)
+"""A number or letter that distinguishes the subject of a statement: "machine 2 now runs", 二号机床的. Elsewhere it may be
+the value: "I am in room 12"."""
+LABEL_ASKED = re.compile(
+    rf"\b[a-z]{{3,}}\s(?:no\.?\s?|number\s|#)?(?P<label>\d{{1,3}}\b|(?-i:[A-HJ-Z])\b)|{_HAN_LABEL}", re.IGNORECASE
+)
+"""The same in a question, which has no value."""
 STRONG = re.compile(
     r"\b(?:new|any ?more|no longer|chang|switch|swap|trad|replac|instead|stopp|g[ai]ven? up|gone\b|end(?:ed|s)\b|used to|quit|convert|ditch|dropp|over to"
     r"|moved?\b|relocat|hired|left\b|retrain|retired|became|from today|transferr|turned)"

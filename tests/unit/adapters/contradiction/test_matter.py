@@ -3,6 +3,7 @@
 import pytest
 
 from biem.adapters import contradiction
+from biem.domain.conflict import Statement
 
 RULES = contradiction.build()
 
@@ -209,3 +210,43 @@ def test_a_day_is_no_person_and_a_companion_is_not_the_subject() -> None:
     assert RULES.matter("I live in Ghent with my husband Gerald.").persons == {"me"}
     assert RULES.matter("我弟在成都读大三。").persons == {"me", "me.brother"} - {"me"}
     assert RULES.matter("Oskar is staying in Ghent with his dad.").persons == {"oskar"}
+
+
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        ("Machine 2 now runs at 35 bar.", {"#2"}),
+        ("Press number 2 takes 8 mm bits now.", {"#2"}),
+        ("Server B now has 32 GB.", {"#b"}),
+        ("The rent of flat 4 is 750 now.", {"#4"}),
+        ("What does flat 3 pay?", {"#3"}),
+        ("一号机床的刀是6毫米的", {"#1"}),
+        ("3号楼这礼拜封到14层", {"#3"}),
+        ("三号楼盖到第几层了？", {"#3"}),
+        ("A组下周二交，B组周五交", {"#a", "#b"}),
+        ("I am in room 12.", set()),
+        ("I take bus 38 to work.", set()),
+        ("Rent 90 euros now.", set()),
+        ("我住3号楼", set()),
+        ("17号预报有台风", set()),
+        ("预产期8月28号", set()),
+    ],
+)
+def test_a_label_distinguishes_the_subject_and_is_a_value_elsewhere(text: str, labels: set[str]) -> None:
+    assert RULES.matter(text).which == labels
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "other"),
+    [
+        ("一号机床的刀是6毫米的。", "一号机床的刀换成8毫米的了。", "二号机床的刀换成8毫米的了。"),
+        ("Server A has 16 GB of memory.", "Server A now has 32 GB of memory.", "Server B now has 32 GB of memory."),
+        ("Flat 3 pays 700 a month.", "Flat 3 pays 735 a month now.", "Flat 4 pays 735 a month now."),
+    ],
+)
+def test_a_labelled_thing_disputes_itself_and_no_other_one(older: str, newer: str, other: str) -> None:
+    same, another = (
+        RULES.compare(Statement(older, "ann"), Statement(text, "ann"), 0.9, least=0.1) for text in (newer, other)
+    )
+    assert same is not None
+    assert another is None

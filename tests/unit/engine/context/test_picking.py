@@ -336,7 +336,6 @@ def test_a_long_text_is_judged_by_the_part_that_answers() -> None:
         ("How many iron tablets do I take?", "I take two iron tablets a day.",
          "The nurse cut the iron tablets down to one."),
         ("What is planned for Easter?", "We've planned Easter in Bergen.", "计划变了，复活节改去青岛。"),
-        ("我最爱的茶是哪种？", "我最爱的茶是龙井。", "更正：最爱的茶，是毛尖。"),
     ],
 )  # fmt: skip
 def test_a_change_that_names_the_former_value_or_the_thing_goes_first(question: str, older: str, newer: str) -> None:
@@ -404,7 +403,7 @@ def test_a_correction_without_a_subject_is_about_what_it_replaced(
 )
 def test_a_name_in_the_other_script_may_be_the_one_in_question(question: str, line: str, first: bool) -> None:
     rated = sure(question, hit(line), confidence=0.95)
-    assert (rated > 0.9) == first
+    assert (rated > ContextPolicy().min_confidence) == first
 
 
 def test_a_question_about_the_past_is_answered_by_what_was() -> None:
