@@ -79,6 +79,8 @@ _LIMIT = "SELECT set_config(name, %s, false) FROM pg_settings WHERE name = ANY (
 """Sets what a server has: `transaction_timeout` came with PostgreSQL 17."""
 _SLACK_S = 5.0
 """By how much longer a server waits for a process than the process for the server."""
+_FIRST_S = 2.0
+"""How long opening waits for the first connection of the pool."""
 _LOOKS_EVERY_S, _STANDSTILL_S = 0.5, 2.0
 """Interval at which the watchdog looks, and the one from which the process stood still in between."""
 
@@ -145,8 +147,13 @@ class Database:
         retry_s: float,
         limit_s: float = 10.0,
         before: Callable[[], None] = lambda: None,
+        migrated: bool = False,
     ) -> None:
-        """`before`: called ahead of every statement or transaction, while this thread holds no connection."""
+        """`before`: called ahead of every statement or transaction, while this thread holds no connection.
+
+        `migrated`: this process has just migrated the schema, so it is not checked again. Otherwise raises
+        `SchemaOutdated`, `StoreUnavailable` or, for a DSN or a user that cannot do, `ConfigError`.
+        """
         self.sql = queries()
         self._raw_cursor: Callable[[Connection], psycopg.RawCursor[Row]] = psycopg.RawCursor
         self._before = before
@@ -155,27 +162,14 @@ class Database:
         self._opening = threading.Lock()
         self._watchdog = _Watchdog(limit_s)
         self._ended_after = f"{limit_s + _SLACK_S:.0f}s"
-        try:
-            with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as connection:
-                require_current(connection)
-                connection.execute("SET ROLE biem_service")
-        except psycopg.OperationalError as error:
-            raise StoreUnavailable(
-                f"PostgreSQL cannot be reached ({_first_line(error)}); check that it runs and BIEM_POSTGRES_DSN"
-            ) from error
-        except psycopg.ProgrammingError as error:
-            if error.sqlstate is None:  # the client could not even read it; its words may quote the password
-                raise ConfigError(
-                    "BIEM_POSTGRES_DSN is not a PostgreSQL URL such as postgresql://user@host/db"
-                ) from None
-            raise ConfigError(
-                f"the PostgreSQL user cannot act as biem_service ({_first_line(error)}); as an administrator: "
-                "GRANT biem_service TO that user"
-            ) from error
+        if not migrated:
+            _check(dsn)
         self._dsn = dsn
         self._size = pool_size
         self._pool = self._pool_of(self._configure, least=1, most=pool_size)
         self._thread = threading.local()
+        with suppress(PoolTimeout):  # the first call says so; without this, it asks for a second connection
+            self._pool.wait(_FIRST_S)
 
     def _pool_of(
         self, configure: Callable[[psycopg.Connection[Any]], None], *, least: int, most: int
@@ -339,6 +333,25 @@ def small_pool(dsn: str) -> Iterator[Database]:
         yield database
     finally:
         database.close()
+
+
+def _check(dsn: str) -> None:
+    """Raise unless the server answers, has this version's schema, and lets this user act as the service."""
+    try:
+        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as connection:
+            require_current(connection)
+            connection.execute("SET ROLE biem_service")
+    except psycopg.OperationalError as error:
+        raise StoreUnavailable(
+            f"PostgreSQL cannot be reached ({_first_line(error)}); check that it runs and BIEM_POSTGRES_DSN"
+        ) from error
+    except psycopg.ProgrammingError as error:
+        if error.sqlstate is None:  # the client could not even read it; its words may quote the password
+            raise ConfigError("BIEM_POSTGRES_DSN is not a PostgreSQL URL such as postgresql://user@host/db") from None
+        raise ConfigError(
+            f"the PostgreSQL user cannot act as biem_service ({_first_line(error)}); as an administrator: "
+            "GRANT biem_service TO that user"
+        ) from error
 
 
 def _first_line(error: Exception) -> str:
