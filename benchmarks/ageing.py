@@ -230,16 +230,21 @@ def _item(text: str, number: int) -> dict[str, Any]:
 
 
 def _idle_day(jobs: _Jobs, clock: HeldClock, meter: Meter) -> dict[str, Tally]:
-    """Every job when it is due; a period shorter than a step counts as one step."""
+    """Every job when it is due; a period shorter than a step counts as one step.
+
+    One reading of the meter ends a job and begins the next one: nothing else writes in between.
+    """
     done = {name: Tally() for name in jobs.timetable}
     links = 0  # changed since the job `links` last looked at what had changed, and marked how far it came
+    tuples, keys = meter.tuples(), meter.keys()
     for step in range(1, _HOURS * 3_600 // _STEP_S + 1):
         clock.move_to(_START + timedelta(seconds=step * _STEP_S))
         for name, (period, run) in jobs.timetable.items():
             if period and step % max(1, round(period / _STEP_S)) == 0:
-                tuples, keys = meter.tuples(), meter.keys()
+                before = tuples, keys
                 changes, marks = run(), links if name == "links" else 0
-                _count(done[name], changes, marks, meter.tuples() - tuples, meter.keys() - keys)
+                tuples, keys = meter.tuples(), meter.keys()
+                _count(done[name], changes, marks, tuples - before[0], keys - before[1])
                 links += changes.get("links", 0) + changes.get("weakened", 0) - marks
     return done
 

@@ -1,11 +1,13 @@
 """Real servers for every test above the unit tests: one set a session (see `servers.py`), one scope a test."""
 
 import gc
+import importlib
 import logging
 import os
 import tempfile
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import hypothesis
@@ -54,9 +56,31 @@ def _has_room(folder: Path) -> bool:
     return may and found.f_bavail * found.f_frsize >= ROOM
 
 
-def pytest_collection() -> None:
+def pytest_collection(session: pytest.Session) -> None:
     """What is imported stays: looking through it for garbage, again and again, takes a second of each run."""
     gc.disable()
+    _share_compiling(session.config)
+
+
+def _share_compiling(config: pytest.Config) -> None:
+    """Have each process of xdist begin its imports at another file.
+
+    Every process imports every file. On a fresh clone all of them would compile the same file at the same time; now
+    each compiles its share, and reads what the others compiled.
+    """
+    worker = getattr(config, "workerinput", None)
+    if worker is None:
+        return
+    number, count = int(worker["workerid"].removeprefix("gw")), int(worker["workercount"])
+    names = [
+        ".".join(path.relative_to(config.rootpath).with_suffix("").parts)
+        for folder in config.args
+        for path in sorted((config.invocation_params.dir / folder).rglob("test_*.py"))
+    ]
+    begin = len(names) * number // count
+    for name in names[begin:] + names[:begin]:
+        with suppress(Exception, pytest.skip.Exception):  # pytest imports it again and reports the error
+            importlib.import_module(name)
 
 
 def pytest_collection_finish() -> None:

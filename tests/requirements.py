@@ -58,24 +58,29 @@ class Claim:
     partly: str
 
 
-def claims() -> Iterator[Claim]:
-    """Every marker below tests/, read from the source without running it."""
-    for path in sorted((ROOT / "tests").rglob("test_*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        yield from _in(tree.body, path.relative_to(ROOT / "tests").as_posix())
-
-
 @cache
+def _markers() -> tuple[tuple[Claim, ...], frozenset[str]]:
+    """Every claim below tests/, and the tests with the marker `long`, read from the source without running it.
+
+    The trees are not kept: the garbage collector would look through a million objects again and again.
+    """
+    claimed: list[Claim] = []
+    long: set[str] = set()
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        name, body = path.relative_to(ROOT / "tests").as_posix(), ast.parse(path.read_text(encoding="utf-8")).body
+        claimed.extend(_in(body, name))
+        long |= {test for test, mark in _marked(body, name) if isinstance(mark, ast.Attribute) and mark.attr == "long"}
+    return tuple(claimed), frozenset(long)
+
+
+def claims() -> tuple[Claim, ...]:
+    """Every marker that names a requirement."""
+    return _markers()[0]
+
+
 def left_to_long() -> frozenset[str]:
     """The tests with the marker `long`, by their ids below tests/."""
-    return frozenset(
-        test
-        for path in (ROOT / "tests").rglob("test_*.py")
-        for test, mark in _marked(
-            ast.parse(path.read_text(encoding="utf-8")).body, path.relative_to(ROOT / "tests").as_posix()
-        )
-        if isinstance(mark, ast.Attribute) and mark.attr == "long"
-    )
+    return _markers()[1]
 
 
 def _marked(body: list[ast.stmt], name: str) -> Iterator[tuple[str, ast.expr]]:

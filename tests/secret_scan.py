@@ -7,14 +7,12 @@ listed below with its reason, by file and kind, so that a new one in the same fi
 import re
 import subprocess
 import sys
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from detect_secrets.core import scan as scanning
-from detect_secrets.core.secrets_collection import SecretsCollection
 from detect_secrets.plugins.base import RegexBasedDetector
 from detect_secrets.plugins.high_entropy_strings import HighEntropyStringsPlugin
 from detect_secrets.plugins.keyword import DENYLIST, KeywordDetector
@@ -62,7 +60,7 @@ _SHAPES = (
     "PypiTokenDetector", "SendGridDetector", "SlackDetector", "SquareOAuthDetector", "StripeDetector",
     "TelegramBotTokenDetector", "TwilioKeyDetector",
 )  # fmt: skip
-_PLUGINS = [
+_PLUGINS: list[dict[str, Any]] = [
     *({"name": name} for name in _SHAPES),
     {"name": "Base64HighEntropyString", "limit": 4.5},
     {"name": "HexHighEntropyString", "limit": 3.0},
@@ -99,40 +97,51 @@ def files() -> list[str]:
     return [name for name in found if not name.endswith(_NOT_READ)]
 
 
+Likely = Callable[[str], bool]
 _KEYWORD = re.compile("|".join(DENYLIST), re.IGNORECASE)
 
 
 def scan(names: Iterable[str], root: Path = ROOT) -> Iterator[Finding]:
     """What looks like a secret in these files; nothing is asked over the network whether it works.
 
-    detect-secrets gives each line to each plugin, which takes a minute for this repository. A plugin that matches
-    nothing in the text of a file as a whole matches none of its lines and does not get them.
+    detect-secrets gives each line to each plugin and to its filters, which takes a minute for this repository. A plugin
+    that matches nothing in the text of a file as a whole matches none of its lines and does not get them; the others
+    get the lines in which one of them may match, each after the line before it, which may say that it is allowed.
     """
     with transient_settings({"plugins_used": _PLUGINS}):
-        plugins = [(settings, _likely(plugin)) for settings, plugin in zip(_PLUGINS, get_plugins(), strict=True)]
-        files_of: defaultdict[tuple[int, ...], list[str]] = defaultdict(list)
-        for name in names:
-            texts = ["\n".join(lines) for lines in scanning._get_lines_from_file(str(root / name))]
-            wanted = [place for place, (_, likely) in enumerate(plugins) if any(map(likely, texts))]
-            files_of[tuple(wanted)].append(name)
-    secrets = SecretsCollection(root=str(root))
-    for places, some in files_of.items():
-        if places:
-            with transient_settings({"plugins_used": [plugins[place][0] for place in places]}):
-                for name in some:
-                    secrets.scan_file(name)
-    for name, secret in secrets:
-        yield Finding(name, secret.line_number, secret.type)
+        plugins = list(zip(_PLUGINS, map(_likely, get_plugins()), strict=True))
+    for name in names:
+        for lines in scanning._get_lines_from_file(str(root / name)):
+            text = "\n".join(lines)
+            wanted = [(settings, likely) for settings, likely in plugins if likely(text)]
+            found = list(_found(name, lines, wanted)) if wanted else []
+            yield from found
+            if found:
+                break
 
 
-def _likely(plugin: Any) -> Callable[[str], bool]:
+def _found(name: str, lines: Sequence[str], wanted: Sequence[tuple[dict[str, Any], Likely]]) -> Iterator[Finding]:
+    """What these plugins find in the lines of a file."""
+    here = [any(likely(line) for _, likely in wanted) for line in lines]
+    kept = [place for place, itself in enumerate(here) if itself or any(here[place + 1 : place + 2])]
+    with transient_settings({"plugins_used": [settings for settings, _ in wanted]}):
+        given = [(number, lines[place]) for number, place in enumerate(kept, start=1)]
+        for secret in scanning._process_line_based_plugins(given, name):
+            yield Finding(name, kept[secret.line_number - 1] + 1, secret.type)
+
+
+def _likely(plugin: Any) -> Likely:
     """Whether a plugin may find something in a text of many lines: true at least where it does in one of them."""
     if isinstance(plugin, RegexBasedDetector):
         patterns = [re.compile(one.pattern, one.flags | re.MULTILINE) for one in plugin.denylist]
         return lambda text: any(pattern.search(text) for pattern in patterns)
     if isinstance(plugin, HighEntropyStringsPlugin):
         limit = plugin.entropy_limit
-        return lambda text: any(plugin.calculate_shannon_entropy(one) > limit for one in plugin.analyze_string(text))
+        fewest = 2**limit  # different characters; with fewer, the entropy is below the limit
+        return lambda text: any(
+            len(set(one)) >= fewest and plugin.calculate_shannon_entropy(one) > limit
+            for one in plugin.analyze_string(text)
+        )
     assert isinstance(plugin, KeywordDetector)
     return lambda text: _KEYWORD.search(text) is not None
 

@@ -166,12 +166,16 @@ def open_stores(
 
 
 def open_database(*, settings: Settings, where: Servers, priority: ForegroundPriority, stack: ExitStack) -> Database:
-    """The pool of connections to PostgreSQL; its statements yield to foreground calls."""
+    """The pool of connections to PostgreSQL; its statements yield to foreground calls.
+
+    The schema of embedded servers was migrated when they were opened.
+    """
     database = Database(
         where.postgres_dsn,
         pool_size=settings.postgres_pool,
         retry_s=_EMBEDDED_RETRY_S if where.embedded else _REMOTE_RETRY_S,
         before=priority.give_way,
+        migrated=where.embedded,
     )
     stack.callback(database.close)
     return database

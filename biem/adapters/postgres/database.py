@@ -79,16 +79,21 @@ _LIMIT = "SELECT set_config(name, %s, false) FROM pg_settings WHERE name = ANY (
 """Sets what a server has: `transaction_timeout` came with PostgreSQL 17."""
 _SLACK_S = 5.0
 """By how much longer a server waits for a process than the process for the server."""
+_FIRST_S = 2.0
+"""How long opening waits for the first connection of the pool."""
 _LOOKS_EVERY_S, _STANDSTILL_S = 0.5, 2.0
 """Interval at which the watchdog looks, and the one from which the process stood still in between."""
 
 
-class _Watchdog:
-    """Cuts connections whose call takes too long: a server that hangs never closes them, and libpq waits for ever."""
+class Watchdog:
+    """Cuts connections whose call takes too long: a server that hangs never closes them, and libpq waits for ever.
+
+    One thread for all calls: to start one for each took a third of a job that finds nothing to do.
+    """
 
     def __init__(self, limit_s: float) -> None:
         self._limit_s = limit_s
-        self._calls: dict[int, tuple[float, Connection]] = {}
+        self._calls: dict[int, tuple[float, psycopg.Connection[Any]]] = {}
         self._stop = threading.Event()
         self._looked = (time.monotonic(), 0.0)
         """When it last looked, and for how long the process had stood still until then."""
@@ -96,7 +101,7 @@ class _Watchdog:
         self._thread.start()
 
     @contextmanager
-    def over(self, connection: Connection) -> Iterator[None]:
+    def over(self, connection: psycopg.Connection[Any]) -> Iterator[None]:
         """Watch one call."""
         self._calls[id(connection)] = (self.running_s() + self._limit_s, connection)
         try:
@@ -145,37 +150,29 @@ class Database:
         retry_s: float,
         limit_s: float = 10.0,
         before: Callable[[], None] = lambda: None,
+        migrated: bool = False,
     ) -> None:
-        """`before`: called ahead of every statement or transaction, while this thread holds no connection."""
+        """`before`: called ahead of every statement or transaction, while this thread holds no connection.
+
+        `migrated`: this process has just migrated the schema, so it is not checked again. Otherwise raises
+        `SchemaOutdated`, `StoreUnavailable` or, for a DSN or a user that cannot do, `ConfigError`.
+        """
         self.sql = queries()
         self._raw_cursor: Callable[[Connection], psycopg.RawCursor[Row]] = psycopg.RawCursor
         self._before = before
         self._retry_s = retry_s
         self._closing = threading.Event()
         self._opening = threading.Lock()
-        self._watchdog = _Watchdog(limit_s)
+        self._watchdog = Watchdog(limit_s)
         self._ended_after = f"{limit_s + _SLACK_S:.0f}s"
-        try:
-            with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as connection:
-                require_current(connection)
-                connection.execute("SET ROLE biem_service")
-        except psycopg.OperationalError as error:
-            raise StoreUnavailable(
-                f"PostgreSQL cannot be reached ({_first_line(error)}); check that it runs and BIEM_POSTGRES_DSN"
-            ) from error
-        except psycopg.ProgrammingError as error:
-            if error.sqlstate is None:  # the client could not even read it; its words may quote the password
-                raise ConfigError(
-                    "BIEM_POSTGRES_DSN is not a PostgreSQL URL such as postgresql://user@host/db"
-                ) from None
-            raise ConfigError(
-                f"the PostgreSQL user cannot act as biem_service ({_first_line(error)}); as an administrator: "
-                "GRANT biem_service TO that user"
-            ) from error
+        if not migrated:
+            _check(dsn)
         self._dsn = dsn
         self._size = pool_size
         self._pool = self._pool_of(self._configure, least=1, most=pool_size)
         self._thread = threading.local()
+        with suppress(PoolTimeout):  # the first call says so; without this, it asks for a second connection
+            self._pool.wait(_FIRST_S)
 
     def _pool_of(
         self, configure: Callable[[psycopg.Connection[Any]], None], *, least: int, most: int
@@ -339,6 +336,25 @@ def small_pool(dsn: str) -> Iterator[Database]:
         yield database
     finally:
         database.close()
+
+
+def _check(dsn: str) -> None:
+    """Raise unless the server answers, has this version's schema, and lets this user act as the service."""
+    try:
+        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as connection:
+            require_current(connection)
+            connection.execute("SET ROLE biem_service")
+    except psycopg.OperationalError as error:
+        raise StoreUnavailable(
+            f"PostgreSQL cannot be reached ({_first_line(error)}); check that it runs and BIEM_POSTGRES_DSN"
+        ) from error
+    except psycopg.ProgrammingError as error:
+        if error.sqlstate is None:  # the client could not even read it; its words may quote the password
+            raise ConfigError("BIEM_POSTGRES_DSN is not a PostgreSQL URL such as postgresql://user@host/db") from None
+        raise ConfigError(
+            f"the PostgreSQL user cannot act as biem_service ({_first_line(error)}); as an administrator: "
+            "GRANT biem_service TO that user"
+        ) from error
 
 
 def _first_line(error: Exception) -> str:

@@ -1,21 +1,17 @@
 """One job at a time in one scope: PostgreSQL's session-level advisory locks, which end with their connection."""
 
 import hashlib
-import os
-import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from typing import TypeVar
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import psycopg
 from psycopg.rows import scalar_row
 
+from biem.adapters.postgres.database import Watchdog
 from biem.domain.scope import Scope
 from biem.errors import StoreUnavailable
-
-T = TypeVar("T")
 
 _FAMILY = "biem.exclusive"
 _PAUSE_S = 2.0
@@ -32,7 +28,7 @@ class PostgresExclusive:
 
     def __init__(self, dsn: str, *, limit_s: float = 10.0) -> None:
         self._dsn = dsn
-        self._limit_s = limit_s
+        self._watchdog = Watchdog(limit_s)
         self._guard = threading.Lock()
         self._held: set[int] = set()
         self._connection: psycopg.Connection | None = None
@@ -52,6 +48,7 @@ class PostgresExclusive:
     def close(self) -> None:
         with self._guard:
             self._closed = True
+            self._watchdog.stop()
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
@@ -94,24 +91,8 @@ class PostgresExclusive:
                 self._dsn, autocommit=True, connect_timeout=3, application_name="biem-exclusive"
             )
         cursor = self._connection.cursor(row_factory=scalar_row)
-        return self._limited(self._connection, lambda: bool(cursor.execute(query, (key,)).fetchone()))
-
-    def _limited(self, connection: psycopg.Connection, call: Callable[[], T]) -> T:
-        """A server that hangs never closes the connection, and libpq waits for ever."""
-
-        def cut() -> None:
-            with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as line:
-                line.shutdown(socket.SHUT_RDWR)
-
-        timer = threading.Timer(self._limit_s, cut)
-        timer.name = "biem-lock-limit"
-        timer.daemon = True
-        timer.start()
-        try:
-            return call()
-        finally:
-            timer.cancel()
-            timer.join()  # else a closed system may leave it for a moment, or it cuts the next statement
+        with self._watchdog.over(self._connection):
+            return bool(cursor.execute(query, (key,)).fetchone())
 
     def _drop(self) -> None:
         if self._connection is not None:

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from functools import cache
 from typing import LiteralString
 
 import psycopg
@@ -20,13 +21,15 @@ def migrate(dsn: str, before: Callable[[str], object] | None = None) -> list[str
     applied: list[str] = []
     try:
         with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as connection:
+            if _is_current(connection):
+                return applied
             connection.execute("SET client_min_messages = warning")
             connection.execute("SELECT pg_advisory_lock(%s)", (LOCK,))
             connection.execute(
                 "CREATE TABLE IF NOT EXISTS schema_migrations (number integer PRIMARY KEY, name text NOT NULL,"
                 " sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())"
             )
-            known: dict[int, str] = dict(connection.execute("SELECT number, sha256 FROM schema_migrations").fetchall())
+            known = _known(connection)
             for number, name, statements in migrations():
                 if number in known:
                     _require_same(name, known[number], digest(statements))
@@ -35,7 +38,6 @@ def migrate(dsn: str, before: Callable[[str], object] | None = None) -> list[str
                     before(name)
                 _apply(connection, number, name, statements)
                 applied.append(name)
-            connection.execute("GRANT SELECT ON schema_migrations TO biem_service")
     except psycopg.errors.InsufficientPrivilege as error:
         raise ConfigError(
             f"the PostgreSQL user may not migrate ({error.diag.message_primary}); run `biem migrate` as the owner "
@@ -44,6 +46,20 @@ def migrate(dsn: str, before: Callable[[str], object] | None = None) -> list[str
     except psycopg.OperationalError as error:
         raise StoreUnavailable(f"PostgreSQL cannot be reached to migrate: {str(error).strip()}") from error
     return applied
+
+
+def _is_current(connection: psycopg.Connection) -> bool:
+    """Whether every migration is applied, in this wording: the usual case, which takes no lock and writes nothing."""
+    try:
+        known = _known(connection)
+    except (psycopg.errors.UndefinedTable, psycopg.errors.InsufficientPrivilege):
+        return False
+    return all(known.get(number) == digest(statements) for number, _, statements in migrations())
+
+
+def _known(connection: psycopg.Connection) -> dict[int, str]:
+    """The checksums of applied migrations, by number."""
+    return dict(connection.execute("SELECT number, sha256 FROM schema_migrations").fetchall())
 
 
 def _require_same(name: str, applied: str, present: str) -> None:
@@ -58,8 +74,10 @@ def _apply(connection: psycopg.Connection, number: int, name: str, statements: L
             "INSERT INTO schema_migrations (number, name, sha256) VALUES (%s, %s, %s)",
             (number, name, digest(statements)),
         )
+        connection.execute("GRANT SELECT ON schema_migrations TO biem_service")
 
 
+@cache
 def digest(text: str) -> str:
     """The checksum of a migration, by which a changed one is recognised."""
     return hashlib.sha256(text.encode()).hexdigest()

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -80,16 +81,17 @@ class Person:
     keys: Any = None
 
 
+@cache
 def described() -> list[tuple[str, str]]:
-    """Every method and path of the application that is described; and no other address takes requests."""
+    """Every method and path of the application that is described; and no other address takes requests.
+
+    Not asked for while tests are collected: the description takes a second of each process that collects them.
+    """
     app = build(lambda: nullcontext())  # type: ignore[arg-type, return-value]
     found = [(method.upper(), path) for path, ways in app.openapi()["paths"].items() for method in ways]
     others = {route.path for route in app.router.routes if isinstance(route, Route)} - {path for _, path in found}
     assert others == {MCP_PATH, "/openapi.json", *page.PATHS}
     return found
-
-
-ADDRESSES = described()
 
 
 def bodies(ids: Mapping[str, str]) -> dict[str, Any]:
@@ -160,7 +162,7 @@ def answer(browser: httpx.Client, method: str, path: str, ids: Mapping[str, str]
 def gets(browser: httpx.Client, user: str) -> dict[str, bytes]:
     """What every address without an id answers to a GET, but for names and times of the caller's own."""
     found = {}
-    for method, path in ADDRESSES:
+    for method, path in described():
         if method == "GET" and "{" not in path and f"GET {path}" not in MISSING:
             given = answer(browser, method, path, defaultdict(str))
             assert given.status_code == 200, (path, given.text)
@@ -264,7 +266,7 @@ def test_no_address_has_a_byte_of_another_tenant_or_user(
     assert theirs.secret.encode() in file
 
     # When the stranger asks at every address, with the ids of the other one
-    for method, path in ADDRESSES:
+    for method, path in described():
         name = f"{method} {path}"
         given = answer(fresh, method, path, mine.ids, file)
 
@@ -345,7 +347,7 @@ def test_a_key_that_may_do_everything_but_read_reads_nothing(site: Site, root: P
 
     # When it asks at every address, and for every tool / Then there is no byte of it, and what tells of it is refused
     last = ("POST /v1/moves", "POST /v1/erasures", "POST /v1/items/delete", "POST /v1/notes/erasures")
-    for method, path in sorted(ADDRESSES, key=lambda each: (each[0] == "DELETE", " ".join(each) in last)):
+    for method, path in sorted(described(), key=lambda each: (each[0] == "DELETE", " ".join(each) in last)):
         name = f"{method} {path}"
         given = answer(browser, method, path, mine.ids)
         assert mine.secret not in given.text, name
@@ -385,7 +387,7 @@ def test_requests_at_the_same_time_never_mix(people: dict[tuple[str, str], Perso
 def test_without_a_key_no_address_but_the_free_ones_answers(site: Site, people: dict[tuple[str, str], Person]) -> None:
     ids = people[WHO[0]].ids
     with httpx.Client(base_url=site.urls[0]) as nobody:
-        for method, path in [*ADDRESSES, ("POST", MCP_PATH), ("GET", MCP_PATH)]:
+        for method, path in [*described(), ("POST", MCP_PATH), ("GET", MCP_PATH)]:
             given = answer(nobody, method, path, ids, b"x")
             assert given.status_code == (200 if path in FREE else 401), (method, path)
             for person in people.values():
@@ -397,5 +399,5 @@ def test_without_a_key_no_address_but_the_free_ones_answers(site: Site, people: 
 
 
 def test_every_call_of_the_facade_is_an_address(site: Site) -> None:
-    assert {(call.verb, call.path) for call in CALLS} <= set(ADDRESSES) | {("POST", "/v1/memories")}
+    assert {(call.verb, call.path) for call in CALLS} <= set(described()) | {("POST", "/v1/memories")}
     assert set(AT_HOME) == {"memory", "sessions", "notes", "items"}

@@ -104,8 +104,9 @@ SINGLE = frozenset(
 _NEAR = {"identity": "job"}
 """Classes that are expressed with the words of another one."""
 _HAN = "\u4e00-\u9fff"
+# Only the words are compared without case: a flag for the whole has each of 20,000 characters looked up.
 _ENGLISH = {
-    name: re.compile(rf"(?:\b|(?<=[{_HAN}]))(?:{english})(?:\b|(?=[{_HAN}]))", re.IGNORECASE)
+    name: re.compile(rf"(?:\b|(?<=[{_HAN}]))(?i:{english})(?:\b|(?=[{_HAN}]))")
     for name, (english, _) in _CLASSES.items()
 }
 _CHINESE = {name: re.compile(chinese) for name, (_, chinese) in _CLASSES.items()}

@@ -6,8 +6,9 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import sql
+from psycopg.conninfo import make_conninfo
 
-from biem.adapters.postgres.migrations import migrate
+from biem.adapters.postgres.migrations import LOCK, migrate
 from biem.adapters.postgres.records import PostgresRecords
 from biem.domain.scope import Scope
 from biem.errors import ConfigError, SchemaOutdated
@@ -17,6 +18,9 @@ from tests.contract.conftest import (
 )
 from tests.contract.postgres.records.rows import link, remember
 from tests.support.writer_processes import in_processes, migrate_at_once
+
+TABLE_ROW = "SELECT xmin::text FROM pg_class WHERE relname = 'schema_migrations'"
+"""The transaction that changed the table's definition or grants last."""
 
 
 class TestSchema:
@@ -33,6 +37,17 @@ class TestSchema:
         assert first[0] == "0001_foundation"
         assert second == []
         build_records(empty_database).close()
+
+    def test_migrating_what_is_current_waits_for_no_lock_and_writes_nothing(self, empty_database: str) -> None:
+        # Given a migrated database, and another process that holds the lock of migrations
+        migrate(empty_database)
+        with psycopg.connect(empty_database, autocommit=True) as other:
+            other.execute("SELECT pg_advisory_lock(%s)", (LOCK,))
+            row = other.execute(TABLE_ROW).fetchone()
+
+            # When it is migrated again, with no patience for a lock / Then that succeeds, and grants nothing anew
+            assert migrate(make_conninfo(empty_database, options="-c lock_timeout=100ms")) == []
+            assert other.execute(TABLE_ROW).fetchone() == row
 
     @pytest.mark.long
     def test_concurrent_migrators_apply_each_migration_once(self, empty_database: str) -> None:
