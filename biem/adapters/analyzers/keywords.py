@@ -16,7 +16,7 @@ from biem.domain.text import late
 
 _EDGE = 8_000
 """Only this many characters at the beginning of a text are read."""
-_RUN = late(rf"(?P<han>[{HAN}]+)|(?P<word>{LETTER}(?:{LETTER}|[0-9_'+#]|[.\-](?={LETTER}|[0-9]))*)|(?P<stop>[^\w\s])")
+_RUN = late(rf"(?P<han>[{HAN}]+)|(?P<word>{LETTER}(?:[^\W{DENSE}]++|['+#]|[.\-](?={LETTER}))*+)|(?P<stop>[^\w\s])")
 _KINDS = ("n", "v", "t", "eng", "i", "l", "j")
 """Parts of speech of jieba that can name a topic: nouns, verbs that name an activity (留学), times, idioms."""
 _PAST = late("[a-z]{2}[^e]ed$")
@@ -67,9 +67,9 @@ class Keywords:
             if kind == "han":
                 last = ""
                 for word, tag in knowing().tag(run, hmm=True):
-                    named = tag.startswith(_KINDS) and not (tag == "v" and self._verbs.is_chinese_verb(word, last))
-                    known = len(word) > 1 and word[0] not in _PRONOUNS and word not in self._idle
-                    yield word if known and named else ""
+                    known = len(word) > 1 and tag.startswith(_KINDS) and word[0] not in _PRONOUNS
+                    known = known and not (tag == "v" and self._verbs.is_chinese_verb(word, last))
+                    yield word if known and word not in self._idle else ""
                     last = tag
             elif kind == "word":
                 word = run.rstrip("'")
