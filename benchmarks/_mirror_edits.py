@@ -40,7 +40,7 @@ class MirrorEdits:
         folder = (self._delete, self._move, self._rename_case, self._set_time, self._move_root)
         history = (self._revert, self._checkout, self._cut_checkout, self._stash)
         steps = (*editor, *editor, *folder, *history)
-        programs = (self._revise, self._revise, self._remember, self._archive)
+        programs = (self._revise, self._revise, self._remember, self._archive, self._restore)
         with suppress(FileNotFoundError, NotFound, InvalidInput):  # the other side was faster
             self._chance.choice((*steps, *programs))()
 
@@ -218,6 +218,11 @@ class MirrorEdits:
         self._drop(node.text)
         self._memory.archive(node.id)
 
+    def _restore(self) -> None:
+        self._memory.restore(
+            self._chance.choice(self._memory.list(limit=100, status="archived").items or [self._node()]).id
+        )
+
     def _node(self) -> biem.Node:
         return self._chance.choice(self._memory.list(limit=100).items)
 
@@ -275,7 +280,9 @@ def differences(memory: biem.Memory, root: Path, typed: set[str]) -> Iterator[st
             continue
         mirrored[record.memory_id] = path
         node, said = nodes[record.memory_id], read(path, file.read_bytes()).fields
-        if node.status == "archived" or not same_text(node.text, said["text"]):
+        if node.status == "archived":
+            yield f"{path} is not in the archive, but memory {node.id} is archived"
+        elif not same_text(node.text, said["text"]):
             yield f"{path} says something else than memory {node.id}"
     for node in nodes.values():
         if node.status != "archived" and node.id not in mirrored:

@@ -154,8 +154,6 @@ class Incoming:
             overlay = self._said_by_folder(before, opened)
             file = self._merged(run, opened, before, node, overlay) if not reason else None
             file = troubled(opened, "held", reason, before) if reason else file
-            if file is None and node.status == "archived":  # archived meanwhile: moved from here with the next step
-                file = replace(before, path=opened.stat.path, stat=replace(before.stat, path=opened.stat.path))
             if file is not None:
                 done.append(run.note(file, before.path))
         self._records.put(run.root, done)
@@ -192,7 +190,7 @@ class Incoming:
         rest = [each for each in part if each.stat.path not in paths]
         known = self._records.bases(run.root, [each.stat.path for each in rest])
         nodes = self._nodes(run, known.values())
-        done, unknown, wanted = [], [], []
+        done, unknown, wanted, back = [], [], [], []
         for opened in rest:
             before = known.get(opened.stat.path)
             if before is None or before.memory_id is None:
@@ -202,9 +200,12 @@ class Incoming:
             elif (node := nodes.get(before.memory_id)) is None:
                 if before.state == "new":
                     wanted.append(_Wanted(opened, before.memory_id))
+            elif before.archived and node.status == "archived" and not before.path.startswith(ARCHIVE):
+                back.append(opened)  # it was broken when it came back
             elif (file := self._merged(run, opened, before, node, {})) is not None:
                 done.append(run.note(file))
         self._records.put(run.root, done)
+        self._follow(run, back, {opened.stat.path: known[opened.stat.path] for opened in back})
         self._make(run, wanted)
         self._add(run, unknown)
 
@@ -215,7 +216,7 @@ class Incoming:
         said = opened.text.fields
         if node.status == "archived":
             if not opened.stat.path.startswith(ARCHIVE):
-                return None  # archived meanwhile: the file is moved with the next step
+                return _archived_meanwhile(opened, before)
             if before.base and not _differs(before.base["file"], said):
                 return agreed(opened, node, said)
             run.add(troubled=1)
@@ -343,6 +344,13 @@ class Incoming:
 def _broken(run: SyncRun, opened: OpenedFile, before: MirrorFile | None = None) -> MirrorFile:
     run.add(troubled=1)
     return troubled(opened, "broken", f"line {opened.text.line}: {opened.text.problem}", before)
+
+
+def _archived_meanwhile(opened: OpenedFile, before: MirrorFile) -> MirrorFile:
+    """A file that the next step moves to the archive, unread: the next sync reads it there if it was changed."""
+    stat = replace(before.stat, path=opened.stat.path)
+    state, reason = (before.state, before.reason) if before.state == "held" else ("clean", "")
+    return replace(before, path=opened.stat.path, stat=stat, state=state, reason=reason)
 
 
 def _differs(known: Fields, said: Fields) -> bool:

@@ -64,7 +64,7 @@ class Outgoing:
                 continue
             if before is None or before.state == "gone":
                 file = self._write_new(run, node, before)
-            elif before.archived != (node.status == "archived"):
+            elif _is_misplaced(before, node):
                 file = self._move(run, node, before)
             else:
                 file = self._update(run, node, before)
@@ -132,6 +132,13 @@ class Outgoing:
         text = read(path, data)
         written = OpenedFile(stat, hashlib.sha256(data).digest(), time.time_ns() + TICK_NS, text)
         return agreed(written, node, text.fields, reason=reason)
+
+
+def _is_misplaced(file: MirrorFile, node: Node) -> bool:
+    """Whether a file is to be moved to the archive, or out of it, or was moved and that was not recorded."""
+    archived = node.status == "archived"
+    inside = file.path.startswith(ARCHIVE)
+    return file.archived != archived or (file.state == "clean" and inside != archived)
 
 
 def path_of(node: Node, categories: Mapping[str, Category]) -> str:

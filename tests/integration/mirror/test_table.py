@@ -256,6 +256,79 @@ def test_a_file_that_is_moved_while_its_memory_is_archived_goes_to_the_archive_f
     assert sync(memory).altered == 0
 
 
+def test_a_memory_that_is_archived_the_moment_its_file_is_back_takes_the_file_along(
+    memory: biem.Memory, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Given a file that a person moves out of the archive, and a program that archives its memory during the sync
+    key, incoming = tea(memory).id, memory.mirror._system.syncer._incoming
+    memory.archive(key)
+    sync(memory)
+    inside = only(root, "Tea")
+    (root / "long_term").mkdir()
+    inside.rename(root / "long_term" / "tea.md")
+    restore = incoming._lifecycle.restore
+
+    def restored(scope: biem.Scope, memory_id: str) -> bool:
+        done = restore(scope, memory_id)
+        memory.archive(key)
+        return done
+
+    monkeypatch.setattr(incoming._lifecycle, "restore", restored)
+    # When it is synced / Then the file is in the archive as its memory is
+    sync(memory)
+    monkeypatch.undo()
+    sync(memory)
+    assert memory.get(key).status == "archived"
+    assert only(root, "tea").relative_to(root).as_posix() == "archive/long_term/tea.md"
+    assert sync(memory).altered == 0
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_a_file_that_no_sync_recorded_goes_to_the_archive_with_its_memory(
+    memory: biem.Memory, root: Path, *, edited: bool
+) -> None:
+    # Given a sync that died after it wrote a file, whose memory was archived before the next one
+    key, file = tea(memory).id, only(root, "Tea")
+    [at] = memory.mirror.roots()
+    memory.mirror._system.records.drop(at, [file.relative_to(root).as_posix()])
+    if edited:
+        edit(file, "green tea", "white tea")
+    memory.archive(key)
+    said = file.read_bytes()
+    # When it is synced / Then the file is in the archive, word for word
+    sync(memory)
+    sync(memory)
+    moved = only(root, "Tea")
+    assert moved.relative_to(root).as_posix().startswith("archive/")
+    assert moved.read_bytes() == said
+    assert sync(memory).altered == 0
+    # And moved out again, it is taken in
+    (root / "long_term").mkdir()
+    moved.rename(root / "long_term" / "tea.md")
+    sync(memory)
+    assert (memory.get(key).text == "I drink white tea.") == edited
+    assert memory.get(key).status != "archived"
+    assert sync(memory).altered == 0
+
+
+def test_a_file_that_is_back_broken_restores_its_memory_when_it_is_mended(memory: biem.Memory, root: Path) -> None:
+    # Given a deleted file that comes back without an end of its front matter
+    key, file = tea(memory).id, only(root, "Tea")
+    said = file.read_bytes()
+    file.unlink()
+    sync(memory)
+    assert memory.get(key).status == "archived"
+    file.write_bytes(said[: said.rindex(b"---")].replace(b"type: ", b"type: un"))
+    sync(memory)
+    assert memory.get(key).status == "archived"
+    # When it is mended / Then its memory is there again
+    file.write_bytes(said)
+    sync(memory)
+    assert memory.get(key).status != "archived"
+    assert file.read_bytes() == said
+    assert sync(memory).altered == 0
+
+
 def test_a_copied_file_is_another_memory(memory: biem.Memory, root: Path) -> None:
     file, key = only(root, "Tea"), tea(memory).id
     copy = file.with_name("copy.md")

@@ -79,6 +79,7 @@ WHERE f.path IS NULL AND m.archived IS NOT TRUE
     OR m.id IS NULL AND f.state <> 'new'
     OR f.state IN ('clean', 'held') AND (f.revision <> m.revision OR f.layer <> m.layer
         OR f.archived <> coalesce(m.archived, false))
+    OR f.state = 'clean' AND starts_with(f.path, 'archive/') <> coalesce(m.archived, false)
     OR f.state = 'gone' AND m.archived IS NOT TRUE
 ORDER BY 1 LIMIT %(limit)s
 
