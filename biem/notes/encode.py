@@ -42,8 +42,8 @@ class NoteEncoder:
         deferring: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         """`memories_wait`: whether memories are due to be encoded. `working` is entered around a batch of notes, which
-        pauses for calls of other threads, also where a caller waits for it. What is committed inside `deferring` does
-        not wait for the disk.
+        pauses for calls of other threads, also where a caller waits for it. Commits inside `deferring` do not wait
+        for the disk.
         """
         self._records = records
         self._index = index
@@ -122,8 +122,8 @@ class NoteEncoder:
                 if worn := [lease for lease in leases if lease.attempts > policy.max_attempts]:
                     self._records.fail(worn, "the process died each time while indexing it")
                     leases = [lease for lease in leases if lease not in worn]
-                # The lease is on the disk before anything is in the index, and the end of the batch after it. What is
-                # lost in between is done again, and waiting for the disk would delay others who wait for it.
+                # The lease is on the disk before rows are in the index, and the end of the batch after them. Commits in
+                # between are repeated when they are lost, and waiting for the disk would delay other writers.
                 with self._deferring():
                     span.add(chunks=self._index_notes(leases))
                 self._records.finish(leases)

@@ -85,7 +85,7 @@ class Scanner:
 
         `stored` is called when all that changed is stored: it can be found, though a scan still tidies up then.
         `working` is entered around a scan, which pauses for calls of other threads, also where a caller waits for it.
-        What is committed inside `deferring` does not wait for the disk.
+        Commits inside `deferring` do not wait for the disk.
         """
         self._records = records
         self._index = index
