@@ -39,9 +39,11 @@ class NoteEncoder:
         policy: LibraryPolicy,
         telemetry: Telemetry,
         working: Callable[[], AbstractContextManager[None]] = nullcontext,
+        deferring: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         """`memories_wait`: whether memories are due to be encoded. `working` is entered around a batch of notes, which
-        pauses for calls of other threads, also where a caller waits for it.
+        pauses for calls of other threads, also where a caller waits for it. Commits inside `deferring` do not wait
+        for the disk.
         """
         self._records = records
         self._index = index
@@ -50,6 +52,7 @@ class NoteEncoder:
         self._policy = policy
         self._telemetry = telemetry
         self._working = working
+        self._deferring = deferring
         self._leased: list[NoteLease] = []
         self._stopped = threading.Event()
 
@@ -119,7 +122,10 @@ class NoteEncoder:
                 if worn := [lease for lease in leases if lease.attempts > policy.max_attempts]:
                     self._records.fail(worn, "the process died each time while indexing it")
                     leases = [lease for lease in leases if lease not in worn]
-                span.add(chunks=self._index_notes(leases))
+                # The lease is on the disk before rows are in the index, and the end of the batch after them. Commits in
+                # between are repeated when they are lost, and waiting for the disk would delay other writers.
+                with self._deferring():
+                    span.add(chunks=self._index_notes(leases))
                 self._records.finish(leases)
             except InvalidInput as error:
                 self._fail(leases, error)

@@ -79,11 +79,13 @@ class Scanner:
         telemetry: Telemetry,
         stored: Callable[[], None] = lambda: None,
         working: Callable[[], AbstractContextManager[None]] = nullcontext,
+        deferring: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         """`most_bytes`: larger files are skipped; of each chunk `max_lexeme_bytes` of index terms are kept.
 
         `stored` is called when all that changed is stored: it can be found, though a scan still tidies up then.
         `working` is entered around a scan, which pauses for calls of other threads, also where a caller waits for it.
+        Commits inside `deferring` do not wait for the disk.
         """
         self._records = records
         self._index = index
@@ -98,6 +100,7 @@ class Scanner:
         self._telemetry = telemetry
         self._stored = stored
         self._working = working
+        self._deferring = deferring
 
     def scan(
         self,
@@ -237,8 +240,12 @@ class Scanner:
             self._skip(run, content.stat, parsed.reason)
             return None
         draft = drafted(parsed, content.stat, sha, self._analyzer.lexemes, self._max_lexeme_bytes, stored)
+        # A new file that is lost with the server is new to the next scan. One that replaces chunks must be on the disk
+        # before their rows leave the index.
+        is_new = moved_from is None and content.stat.path not in run.known
         try:
-            return self._records.put(run.library, draft, moved_from)
+            with self._deferring() if is_new else nullcontext():
+                return self._records.put(run.library, draft, moved_from)
         except StoredChunksChanged:  # erased meanwhile: all are read again
             return self._put(run, content, sha, None, moved_from)
 

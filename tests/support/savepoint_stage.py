@@ -143,10 +143,10 @@ def on_stage(memory: biem.Memory, stage: Stage) -> Iterator[None]:
     original, original_cursor = database.connection, database._raw_cursor
     me = threading.get_ident()
 
-    def connection(*, patient: bool = False) -> AbstractContextManager[Connection]:
+    def connection(*, patient: bool = False, in_steps: bool = False) -> AbstractContextManager[Connection]:
         if threading.get_ident() == me:
             return nullcontext(cast(Connection, stage))
-        return original(patient=patient)  # workers see nothing of it
+        return original(patient=patient, in_steps=in_steps)  # workers see nothing of it
 
     def raw_cursor(entered: Connection) -> psycopg.RawCursor[Any]:
         return StageCursor(stage) if cast(Any, entered) is stage else original_cursor(entered)

@@ -5,7 +5,7 @@ It is immutable, so that all threads share it. It holds the interpreter lock, so
 
 from functools import lru_cache
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 from biem.adapters.analyzers.characters import parts
 
@@ -21,10 +21,14 @@ class Segmenter:
 
     def cut(self, text: str, *, hmm: bool = True) -> list[str]:
         """The words, with all characters between them; `hmm` also finds words outside the dictionary."""
+        if len(text) <= _MOST:
+            return cast(list[str], self._inner.cut(text, hmm=hmm))
         return [word for part in parts(text, _MOST) for word in self._inner.cut(part, hmm=hmm)]
 
     def tag(self, text: str, *, hmm: bool = True) -> list[tuple[str, str]]:
         """As `cut`, each with its part of speech."""
+        if len(text) <= _MOST:
+            return cast(list[tuple[str, str]], self._inner.tag(text, hmm=hmm))
         return [pair for part in parts(text, _MOST) for pair in self._inner.tag(part, hmm=hmm)]
 
 

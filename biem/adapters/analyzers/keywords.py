@@ -5,7 +5,8 @@ learning"): a pair may be the name of a concept although its parts are not.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise
 
 from biem.adapters.analyzers import words
 from biem.adapters.analyzers.characters import DENSE, HAN, LETTER, normal
@@ -16,7 +17,7 @@ from biem.domain.text import late
 
 _EDGE = 8_000
 """Only this many characters at the beginning of a text are read."""
-_RUN = late(rf"(?P<han>[{HAN}]+)|(?P<word>{LETTER}(?:{LETTER}|[0-9_'+#]|[.\-](?={LETTER}|[0-9]))*)|(?P<stop>[^\w\s])")
+_RUN = late(rf"(?P<han>[{HAN}]+)|(?P<word>{LETTER}(?:[^\W{DENSE}]++|['+#]|[.\-](?={LETTER}))*+)|(?P<stop>[^\w\s])")
 _KINDS = ("n", "v", "t", "eng", "i", "l", "j")
 """Parts of speech of jieba that can name a topic: nouns, verbs that name an activity (留学), times, idioms."""
 _PAST = late("[a-z]{2}[^e]ed$")
@@ -41,20 +42,13 @@ class Keywords:
         clean = normal(text[:_EDGE])[:_EDGE]
         fields, entities = self._extractor.extract(clean, numbered=False)
         named = [name for name in (*entities, *fields.names, *fields.definitions, *fields.symbols) if self._names(name)]
-        singles: Counter[str] = Counter()
-        pairs: Counter[str] = Counter()
-        previous = ""
-        for word in self._words(clean):
-            if word:
-                singles[word] += 1
-                if previous:
-                    pairs[previous + ("" if _DENSE.search(previous + word) else " ") + word] += 1
-            previous = word
         found: dict[str, str] = {}
-        for word in (*named, *_by_count(singles), *_by_count(pairs)):
+        for word in chain(named, _by_count(list(self._words(clean)))):
+            if len(found) >= limit:
+                break
             if len(word) <= _LONGEST:
                 found.setdefault(word.casefold(), word)
-        return list(found.values())[: max(0, limit)]
+        return list(found.values())
 
     def _names(self, name: str) -> bool:
         return len(name) > 1 and not name.isdigit() and name.casefold() not in self._idle
@@ -67,9 +61,9 @@ class Keywords:
             if kind == "han":
                 last = ""
                 for word, tag in knowing().tag(run, hmm=True):
-                    named = tag.startswith(_KINDS) and not (tag == "v" and self._verbs.is_chinese_verb(word, last))
-                    known = len(word) > 1 and word[0] not in _PRONOUNS and word not in self._idle
-                    yield word if known and named else ""
+                    known = len(word) > 1 and tag.startswith(_KINDS) and word[0] not in _PRONOUNS
+                    known = known and not (tag == "v" and self._verbs.is_chinese_verb(word, last))
+                    yield word if known and word not in self._idle else ""
                     last = tag
             elif kind == "word":
                 word = run.rstrip("'")
@@ -92,5 +86,13 @@ def _shown(word: str) -> str:
     return plain if plain[1:] != plain[1:].lower() else plain.lower()
 
 
-def _by_count(counts: Counter[str]) -> list[str]:
-    return sorted(counts, key=lambda word: -counts[word])  # stable: ties in the order of the text
+def _by_count(texts: Sequence[str]) -> Iterator[str]:
+    """The words, then the pairs of adjacent ones, which most texts do not need; each most frequent first.
+
+    Ties stand in the order of the text.
+    """
+    yield from (word for word, _ in Counter(filter(None, texts)).most_common())
+    pairs = Counter(
+        one + ("" if _DENSE.search(one + other) else " ") + other for one, other in pairwise(texts) if one and other
+    )
+    yield from (pair for pair, _ in pairs.most_common())

@@ -35,7 +35,9 @@ _LEADING = _PLACES | frozenset(
 )
 _ABBREVIATED = late(r"\b(?:Dr|Mrs?|Ms|Prof|St)\.\s$")
 _PLAIN_END = late(r"(?:ly|ing|ed|ness|tion|ment|ful|less|able)$")
+_UPPER = late("[A-Z]")
 _H = "\u4e00-\u9fff"
+_CHINESE = late(f"[{_H}]")
 _TITLES = (
     "先生|女士|小姐|太太|老师|医生|大夫|教授|总经理|经理|总监|总裁|主任|律师|师傅|阿姨|叔叔|同学|"
     "校长|院长|老板|博士|警官|总(?![是共之会要算得在部结体量计归经监裁])"
@@ -53,6 +55,7 @@ _ROLE = late(
 _FUNCTION = frozenset(
     "我你他她它们的了着过在是和与及或也都就不没很去到从给把被让对向跟这那哪一个家里上下有想要说吃买看"
 )
+_BEFORE_COMPANY = frozenset(("nr", "nrt", "nz", "n", "j", "eng"))
 _DISHES = frozenset("鸡鸭鹅肉菜饭汤粥饼")  # 宫保鸡|丁
 _AREAS = "省市区县镇村路街"
 _GENERIC = late(
@@ -88,11 +91,11 @@ class Names:
         for handle in _HANDLE.finditer(text):
             yield handle.start(), handle.group().rstrip(".-"), "handle"
         yield from self._english(text)
-        if any("\u4e00" <= c <= "\u9fff" for c in text):
+        if _CHINESE.search(text):
             yield from self._chinese(text)
 
     def _english(self, text: str) -> Iterator[tuple[int, str, Kind]]:
-        capitals = sum(1 for c in text if "A" <= c <= "Z")
+        capitals = len(_UPPER.findall(text))
         if capitals > 12 and capitals * 2 > sum(1 for c in text if c.isascii() and c.isalpha()):
             return
         for run in _RUN.finditer(text):
@@ -145,14 +148,13 @@ class Names:
         previous = ("", "")
         for word, tag_ in [*self._tagged(text), ("", "")]:
             tag = "ns" if tag_ in ("nr", "n", "nz") and len(word) > 1 and word[-1] in _AREAS and chain else tag_
-            company = tag == "nt" or _ending(word)
-            if chain and (tag == "nt" or not (company or tag == "ns" or (len(word) == 1 and word in _AREAS))):
+            if chain and (tag == "nt" or not (tag == "ns" or (len(word) == 1 and word in _AREAS) or _ending(word))):
                 joined = "".join(chain)
                 yield position - len(joined), joined, "organisation" if _ending(joined) else "place"
                 chain = []
             if chain or (tag in ("ns", "nt") and len(word) > 1 and word not in self._not_chinese):
                 chain.append(word)
-            elif company and previous[1] in ("nr", "nrt", "nz", "n", "j", "eng") and word not in previous[0]:
+            elif previous[1] in _BEFORE_COMPANY and (tag == "nt" or _ending(word)) and word not in previous[0]:
                 yield position - len(previous[0]), previous[0] + word, "organisation"
             elif (tag in ("nr", "nrt") or word[:1] in ("小", "老")) and self._person(word, tag):
                 yield position, word, "person"
@@ -164,16 +166,19 @@ class Names:
         held = ("", "")
         # Split after words of kinship and role, or the segmenter reads 亲王 in 母亲王秀英.
         for word, tag in (pair for piece in _ROLE.split(text) if piece for pair in knowing().tag(piece)):
-            tags = ("nr", "ns", "a", "z") if held[1] in ("nr", "zg") else ("nr", "ns")  # 冯|浩然: many are adjectives
-            given = held[0] != "小" and tag in tags and len(word) == 2 and word not in self._not_chinese
-            if held[0] and (given or (held[0] == "小" and word in self._surnames)):
-                yield held[0] + word, "nr"
-                held = ("", "")
-                continue
             if held[0]:
+                # 冯|浩然: many given names are adjectives
+                tags = ("nr", "ns", "a", "z") if held[1] in ("nr", "zg") else ("nr", "ns")
+                given = held[0] != "小" and tag in tags and len(word) == 2 and word not in self._not_chinese
+                if given or (held[0] == "小" and word in self._surnames):
+                    yield held[0] + word, "nr"
+                    held = ("", "")
+                    continue
                 yield held
-            held = (word, tag) if word == "小" or (word in self._surnames and tag in ("nr", "n", "zg")) else ("", "")
-            if not held[0]:
+                held = ("", "")
+            if word == "小" or (tag in ("nr", "n", "zg") and word in self._surnames):
+                held = (word, tag)
+            else:
                 yield word, tag
         if held[0]:
             yield held

@@ -1,5 +1,6 @@
 """The `symbols` of a text: identifiers, versions, file names, Greek letters and the like, matched exactly."""
 
+import re
 from collections.abc import Iterator
 
 from biem.adapters.analyzers.characters import DENSE
@@ -38,6 +39,16 @@ _PATTERN = late(
 )
 _ANY = late(r"[`@/_=$+#0-9α-ωΑ-Ωά-ώ∑∏∂∇√∞∫≤≥≈≠∈∀∃⊂]|[.\-][A-Za-z\-]|\(\)|[a-z][A-Z]")
 """Every symbol has one of these: most texts have none, and skip the large pattern."""
+_STARTS = late(
+    r"(?=[`/_$α-ωΑ-Ω∑∏∂∇√∞∫≤≥≈≠∈∀∃⊂]|[~.]{1,2}/|(?<![A-Za-z0-9_\-])-[\w\-./]"
+    r"|(?:https?|ftp|file|s3|git|ssh|postgresql|redis)://|[Vv]ersion|[Rr]elease|版本"
+    rf"|(?<=[{DENSE}])\s?[A-Z]"
+    r"|(?<![A-Za-z0-9])[A-Za-z0-9](?!(?<=[A-Za-z])[a-z]*+(?![\w.\-:/@=(+#]|\s[0-9])))"
+)
+"""Where a symbol can begin: not within most words, nor at a word of small letters without a joint or a number after it.
+
+The large pattern is tried there only: trying it at every character took a fifth of the time of reading a note.
+"""
 _OPEN = frozenset(("code", "product", "product2", "release", "greek", "math"))
 _COUNTING = frozenset(
     ("top", "age", "mid", "day", "week", "part", "step", "under", "over", "plus", "pre", "post", "type", "level", "non")
@@ -49,7 +60,7 @@ def spans(text: str) -> Iterator[tuple[int, int, str, str]]:
     """Start, end, the symbol as written and its kind. An empty span hides nothing: `Python 3.11` stays a number too."""
     if not _ANY.search(text):
         return
-    for found in _PATTERN.finditer(text):
+    for found in _matches(text):
         kind = found.lastgroup or ""
         written = found.group("product3") or found.group(kind)
         if kind in ("url", "path", "doi"):
@@ -60,6 +71,15 @@ def spans(text: str) -> Iterator[tuple[int, int, str, str]]:
             continue
         start = found.start()
         yield start, start if kind in _OPEN or found.group("product3") else found.end(), written.strip(), kind
+
+
+def _matches(text: str) -> Iterator[re.Match[str]]:
+    """What the pattern finds in the text, from left to right."""
+    end = 0
+    for start in _STARTS.finditer(text):
+        if start.start() >= end and (found := _PATTERN.match(text, start.start())):
+            end = found.end()
+            yield found
 
 
 def _is_counting(written: str) -> bool:

@@ -6,7 +6,7 @@ import threading
 import time
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -103,11 +103,15 @@ class Watchdog:
     @contextmanager
     def over(self, connection: psycopg.Connection[Any]) -> Iterator[None]:
         """Watch one call."""
-        self._calls[id(connection)] = (self.running_s() + self._limit_s, connection)
+        self.extend(connection)
         try:
             yield
         finally:
             del self._calls[id(connection)]
+
+    def extend(self, connection: Connection) -> None:
+        """Give a call the whole time from now on."""
+        self._calls[id(connection)] = (self.running_s() + self._limit_s, connection)
 
     def running_s(self) -> float:
         """Seconds of a clock that rests while this process stands still: stopped, swapped out, in a debugger.
@@ -210,6 +214,16 @@ class Database:
             with suppress(psycopg.Error):  # a lost connection goes back to no pool
                 connection.execute(_LIMIT, (self._ended_after, ["transaction_timeout"]))
 
+    @contextmanager
+    def _step_by_step(self, connection: Connection) -> Iterator[None]:
+        """Each step is watched, and no transaction is ended for the sum of them."""
+        with self._taking_long(connection), self._watchdog.over(connection):
+            yield
+
+    def step_done(self, connection: Connection) -> None:
+        """The next statements of this connection, which was taken for work `in_steps`, have the whole time again."""
+        self._watchdog.extend(connection)
+
     @lazy
     def _deferring_pool(self) -> ConnectionPool[Connection]:
         """Opened by the first work that defers."""
@@ -228,6 +242,11 @@ class Database:
             yield
         finally:
             self._thread.deferring = before
+
+    def _watched(self, connection: Connection, *, patient: bool, in_steps: bool) -> AbstractContextManager[None]:
+        if patient:
+            return self._taking_long(connection)
+        return self._step_by_step(connection) if in_steps else self._watchdog.over(connection)
 
     def _defers(self) -> bool:
         return getattr(self._thread, "deferring", False)
@@ -282,13 +301,17 @@ class Database:
                 delay = min(0.5, delay * 2)
 
     @contextmanager
-    def connection(self, *, patient: bool = False) -> Iterator[Connection]:
-        """A connection in autocommit mode, for transactions of several statements; `patient` for long ones."""
+    def connection(self, *, patient: bool = False, in_steps: bool = False) -> Iterator[Connection]:
+        """A connection in autocommit mode, for transactions of several statements; `patient` for long ones.
+
+        `in_steps`: the caller says after each step of a long transaction that it is done, and only a single step may
+        not take too long.
+        """
         pool = self._chosen_pool()
         try:
             with (
                 pool.connection() as connection,
-                self._taking_long(connection) if patient else self._watchdog.over(connection),
+                self._watched(connection, patient=patient, in_steps=in_steps),
             ):
                 yield connection
         except (PoolTimeout, PoolClosed) as error:

@@ -76,6 +76,7 @@ def build_notes(ground: Ground, *, life: Life, stack: ExitStack) -> NoteSystem:
             telemetry=ground.telemetry,
             stored=searcher.changed,
             working=ground.priority.working,
+            deferring=stores.database.deferring,
         ),
         encoder=build_note_encoder(ground, records=records, index=index),
         searcher=searcher,
@@ -161,6 +162,7 @@ def build_note_encoder(ground: Ground, *, records: PostgresNotes, index: MilvusN
         policy=ground.policies.notes,
         telemetry=ground.telemetry,
         working=ground.priority.working,
+        deferring=ground.stores.database.deferring,
     )
 
 

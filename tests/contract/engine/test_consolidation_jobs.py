@@ -64,8 +64,8 @@ class Mortal(Database):
         self.left: int | None = None
 
     @contextmanager
-    def connection(self, *, patient: bool = False) -> Iterator[Connection]:
-        with super().connection(patient=patient) as connection:
+    def connection(self, *, patient: bool = False, in_steps: bool = False) -> Iterator[Connection]:
+        with super().connection(patient=patient, in_steps=in_steps) as connection:
             yield cast(Connection, _Watched(connection, self))
 
 

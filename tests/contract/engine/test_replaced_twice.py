@@ -36,8 +36,8 @@ class Interrupted(Database):
         self.happens: Callable[[], object] | None = happens
 
     @contextmanager
-    def connection(self, *, patient: bool = False) -> Iterator[Connection]:
-        with super().connection(patient=patient) as connection:
+    def connection(self, *, patient: bool = False, in_steps: bool = False) -> Iterator[Connection]:
+        with super().connection(patient=patient, in_steps=in_steps) as connection:
             yield cast(Connection, _Watched(connection, self))
 
     def before(self, statement: object) -> None:

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -95,6 +96,38 @@ def test_a_folder_is_registered_once(notes: PostgresNotes, library: Library, sco
     other = Scope(user=uuid.uuid4().hex)
     assert notes.libraries([other]) == []
     assert not notes.has_notes([other])
+
+
+@pytest.fixture
+def slow_rows(admin: Admin) -> Iterator[None]:
+    """Each chunk takes three milliseconds to be stored."""
+    admin.execute(
+        "CREATE FUNCTION slow_row() RETURNS trigger LANGUAGE plpgsql AS "
+        "'BEGIN PERFORM pg_sleep(0.003); RETURN NEW; END'"
+    )
+    admin.execute("CREATE TRIGGER slow_row BEFORE INSERT ON note_chunks FOR EACH ROW EXECUTE FUNCTION slow_row()")
+    yield
+    admin.execute("DROP TRIGGER slow_row ON note_chunks")
+    admin.execute("DROP FUNCTION slow_row")
+
+
+@pytest.mark.req("G36", partly="a large file on a slow server")
+@pytest.mark.usefixtures("slow_rows")
+def test_a_note_of_many_chunks_may_take_longer_than_a_statement(
+    notes: PostgresNotes, library: Library, database: str
+) -> None:
+    # Given a server that stores a thousand chunks in three seconds, and a limit of two for each statement
+    many = draft("a.md", *(chunk(f"word {place}", place) for place in range(1_000)))
+    with closing(Database(database, pool_size=2, retry_s=0.0, limit_s=2.0)) as limited:
+        slow = PostgresNotes(limited, clock=HeldClock(), decay_per_hour=0.1, model=MODEL)
+
+        # When the note is stored, and stored again
+        first, second = slow.put(library, many), slow.put(library, many)
+
+    # Then all of it is there
+    assert (first.added, first.kept, first.removed) == (1_000, 0, ())
+    assert (second.added, second.kept, second.removed) == (0, 1_000, ())
+    assert notes.stats(library).chunks == 1_000
 
 
 @pytest.mark.req("G36")

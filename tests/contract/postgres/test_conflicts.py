@@ -851,8 +851,8 @@ class Breaking(Database):
         self.seen = 0
 
     @contextmanager
-    def connection(self, *, patient: bool = False) -> Iterator[Connection]:
-        with super().connection(patient=patient) as connection:
+    def connection(self, *, patient: bool = False, in_steps: bool = False) -> Iterator[Connection]:
+        with super().connection(patient=patient, in_steps=in_steps) as connection:
             yield _Counting(connection, self)  # type: ignore[misc]
         self.count()
 

@@ -64,6 +64,36 @@ def test_a_sync_opens_files_below_its_root_only_and_asks_no_other_host(memory: b
         memory.notes.add(f"https://{REMOTE}/vault")
 
 
+@pytest.mark.req("D2", partly="which commits of a scan wait for the disk")
+def test_only_new_files_are_stored_without_waiting_for_the_disk(memory: biem.Memory, vault: Path) -> None:
+    # Given a folder that was scanned, and how each of its files was stored
+    records: Any = memory._system.notes.scanner._records
+    usual, waited = records.put, dict[str, bool]()
+
+    def put(library: Any, draft: Any, moved_from: str | None = None) -> Any:
+        waited[draft.stat.path] = not records._database._defers()
+        return usual(library, draft, moved_from)
+
+    records.put = put
+    try:
+        memory.notes.add(vault)
+        memory.notes.sync()
+        first = dict(waited)
+
+        # When one file has changed, one was moved and one is new
+        waited.clear()
+        (vault / "plans" / "lisbon.md").write_text("# Lisbon plan\n\nThe flight was cancelled.\n")
+        (vault / "武器" / "法器" / "乌髓孑灯.md").rename(vault / "灯.md")
+        (vault / "new.md").write_text("# New\n\nNothing was here before.\n")
+        memory.notes.sync()
+    finally:
+        records.put = usual
+
+    # Then what replaces chunks, whose rows leave the index afterwards, was on the disk before
+    assert first == {"武器/法器/乌髓孑灯.md": False, "plans/lisbon.md": False}
+    assert waited == {"plans/lisbon.md": True, "灯.md": True, "new.md": False}
+
+
 def words(text: str) -> str:
     """A text without blanks, which chunks do not keep around them."""
     return re.sub(r"\s", "", text)

@@ -52,8 +52,8 @@ def before_each_statement(memory: biem.Memory, tell: Callable[[], None]) -> Iter
     original = database.connection
 
     @contextmanager
-    def watched(*, patient: bool = False) -> Iterator[Connection]:
-        with original(patient=patient) as connection:
+    def watched(*, patient: bool = False, in_steps: bool = False) -> Iterator[Connection]:
+        with original(patient=patient, in_steps=in_steps) as connection:
             yield cast(Connection, Watched(connection, tell))
 
     database.connection = watched  # type: ignore[method-assign]

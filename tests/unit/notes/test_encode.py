@@ -88,6 +88,7 @@ def encoder(
     *,
     waiting: int = 0,
     working: Callable[[], AbstractContextManager[None]] = nullcontext,
+    deferring: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> NoteEncoder:
     waits = [True] * waiting
 
@@ -99,7 +100,25 @@ def encoder(
         policy=LibraryPolicy(batch=2, patience_s=5.0),
         telemetry=Telemetry(),
         working=working,
+        deferring=deferring,
     )
+
+
+@pytest.mark.req("D2", partly="which commits of notes wait for the disk")
+def test_only_the_lease_and_the_end_of_a_batch_wait_for_the_disk() -> None:
+    # Given a note that was never tried / When it is indexed
+    records = Records([pending(1, "a")])
+
+    @contextmanager
+    def deferring() -> Iterator[None]:
+        records.calls.append(("(",))
+        yield
+        records.calls.append((")",))
+
+    encoder(records, Index(), WordEmbedder(), deferring=deferring)()
+
+    # Then what is done again when it is lost is deferred, and the end of the batch, which writes all of it, is not
+    assert records.calls == [("(",), ("complete", [], [7]), ("complete", ["c1"], []), (")",), ("finish", 1)]
 
 
 @pytest.mark.req("G51", partly="texts are embedded in batches, equal ones once")

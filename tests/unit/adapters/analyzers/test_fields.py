@@ -1,10 +1,12 @@
 """Numbers, names, definitions and symbols of texts in both languages; what shows as entities; which language it is."""
 
+from itertools import product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.adapters.analyzers import RuleAnalyzer, build
+from biem.adapters.analyzers import RuleAnalyzer, build, symbols
 from biem.domain.fields import Fields
 
 ANALYZER = build()
@@ -198,6 +200,59 @@ def test_any_text_can_be_analysed(text: str) -> None:
     ):
         assert len(set(kind)) == len(kind)
         assert not any(not value or "\0" in value or any("\ud800" <= c <= "\udfff" for c in value) for value in kind)
+
+
+_PIECES = (
+    *("a", "B", "wide", "Python", "camelCase", "iPhone", "GPT", "top", "v", "3", "11", ".", "-", "--", "_", "/", "~"),
+    *(
+        "..",
+        "://",
+        "http",
+        "s3",
+        "é",
+        "ß",
+        "@",
+        "x.py",
+        ".md",
+        " ",
+        "\t",
+        "\n",
+        "()",
+        "(",
+        "=",
+        "+",
+        "#",
+        "$",
+        "`",
+        ",",
+    ),
+    *(
+        "文 Go",
+        ", Python",
+        "++",
+        ":",
+        "arXiv:",
+        "10.",
+        "1234",
+        "Release",
+        "version",
+        "版本",
+        "号",
+        "是",
+        "中文",
+        "α",
+        "ά",
+        "∑",
+        "\ufffd",
+        "'s",
+    ),
+)
+
+
+def test_no_symbol_begins_where_none_is_looked_for() -> None:
+    for text in map("".join, product(_PIECES, _PIECES, ("", "3.11", " 3.11", "x_y"))):
+        tried = [(found.span(), found.lastgroup) for found in symbols._matches(text)]
+        assert tried == [(found.span(), found.lastgroup) for found in symbols._PATTERN.finditer(text)]
 
 
 @given(st.text("0123456789一二三四五六七八九十百千万亿两零〇年月日点岁元%.,:-/$¥ KM第May pm", max_size=30))
