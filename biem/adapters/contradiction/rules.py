@@ -8,6 +8,7 @@ from biem.adapters.contradiction.alignment import duplicate, may_align, swapped
 from biem.adapters.contradiction.claims import Claims
 from biem.adapters.contradiction.journeys import opposed
 from biem.adapters.contradiction.later_states import LaterStates
+from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.polarity import Polarity, Stances
 from biem.adapters.contradiction.reading import Reading
 from biem.adapters.contradiction.recall_rules import KEPT, RecallRules, one_speaker
@@ -65,6 +66,8 @@ class RuleContradictions:
         sure_only = least > CEILING
         if sure_only and self._has_nothing_to_say(older, newer, similarity):
             return None
+        if self._are_of_two_things(older, newer):
+            return None
         specific = self._specific(older, newer)
         if specific is not None and specific.kind == "duplicate":
             return specific
@@ -92,6 +95,16 @@ class RuleContradictions:
             return False
         unlike = similarity is not None and similarity < _SAME_WORDS
         return unlike or not may_align(self._surface(older.text), self._surface(newer.text))
+
+    def _are_of_two_things(self, older: Statement, newer: Statement) -> bool:
+        """Whether labels distinguish their subjects: machine 1, and machine 2."""
+        if not (marks.LABEL.search(newer.text) and marks.LABEL.search(older.text)):
+            return False
+        one, other = (
+            {word for word in self._value_updates.core(self._read(side.text, side.speaker)).which if word[0] == "#"}
+            for side in (older, newer)
+        )
+        return bool(one and other) and one.isdisjoint(other)
 
     def _plain(self, text: str, speaker: str) -> bool:
         reading = self._read(text, speaker)

@@ -140,8 +140,10 @@ _HAN_LABEL = (
     r"(?=[楼栋房室车机线棚库仓店门桌柜炉塔井泵站馆厅池栏舍服教窗包院区桥船台田塘圈箱罐缸窑厨病床座摊铺园梯组班队])"
 )
 LABEL = re.compile(
-    r"(?:^|[.;:,]\s+|\b(?:of|for)\s+)(?:(?:the|my|our|and|but)\s+)*(?:[a-z]+\s+)?[a-z]{3,}\s(?:no\.?\s?|number\s|#)?"
-    r"(?P<label>\d{1,3}\b|(?-i:[B-HJ-Z])\b|(?-i:A)\b)(?=(?:'s)?\s(?:now\s|also\s|still\s)?(?:[a-z]+s|had|got|went|will|can)\b)"
+    r"(?:^|[.;:,]\s+|\b(?:of|for)\s+)(?:(?:the|my|our|and|but)\s+)*(?:[a-z]+\s+)?(?!ha[sd]\b|was\b)[a-z]{3,}\s(?:no\.?\s?|number\s|#)?"
+    r"(?P<label>\d{1,3}\b|(?-i:[A-HJ-Z])\b)(?=(?:'s)?\s(?:now\s|also\s|still\s)?(?:is|was|has|had|got|went|will|can|must|runs|takes"
+    r"|needs|uses|pays|costs|opens|closes|starts|ends|begins|goes|gets|belongs|holds|keeps|stands|makes|gives|works|reports|serves"
+    r"|listens|lives|sends|leaves|feeds|moves|moved|meets|plays|leads)\b)"
     rf"|(?:^|[，。；：、！,;]\s*|[把给将])(?:我们?|咱们?)?的?{_HAN_LABEL}",
     re.IGNORECASE,
 )
