@@ -52,10 +52,10 @@ Matrix = NDArray[np.float64]
 _FOLDS = 8
 _PENALTY_LINE, _PENALTY_BLOCK = 1e-4, 2e-3
 _WEIGHTS = {"known": 3.0, "never told": 2.0, "left out": 0.5, "few known": 0.9, "few left out": 0.3}
+"""An answer kept back costs more than a line too many."""
 _WEIGHTS_OF_BLOCKS = {"young": 0.3, "plain": 3.0}
 """What a block of lives counts whose names begin so: those of `young_memories_second.txt` are asked for in quite other
 words, and for things that are hardly told apart from what is told; those of `two_of_a_kind.txt` are few, and usual."""
-"""An answer kept back costs more than a line too many."""
 _SEED, _MADE = 21, (("en", 3), ("zh", 3), ("mixed", 2))
 _FEW = (1, 2, 4, 6)
 _ONE_IN = 3

@@ -72,7 +72,7 @@ class Matter:
     kinds: frozenset[str] = frozenset()
     """Those of the things of which a person may have several: a code, a cat."""
     which: frozenset[str] = frozenset()
-    """Words that distinguish one of several: outbound, second."""
+    """What distinguishes one of several: outbound, second; and labels, as `#2` for machine 2."""
     numbers: frozenset[str] = frozenset()
     """Its numbers, dates, weekdays and codes, written alike in every language."""
     holds: bool = True

@@ -50,8 +50,8 @@ def named_row(cursor: psycopg.Cursor[Any]) -> Callable[[Sequence[Any]], Row]:
     return partial(tuple.__new__, _row_class(*map(result.fname, range(result.nfields))))
 
 
-_MOST_DEFERRING = 3
-"""Additional connections for work that defers commits: background work has two or three threads."""
+_MOST_DEFERRING = 5
+"""Additional connections for work that defers commits: encoders, scans of notes, and what recalls mark as used."""
 ALL_SCOPES = "*"
 """What maintenance sees; see row-level security in the first migration."""
 
@@ -79,8 +79,6 @@ _LIMIT = "SELECT set_config(name, %s, false) FROM pg_settings WHERE name = ANY (
 """Sets what a server has: `transaction_timeout` came with PostgreSQL 17."""
 _SLACK_S = 5.0
 """By how much longer a server waits for a process than the process for the server."""
-_FIRST_S = 2.0
-"""How long opening waits for the first connection of the pool."""
 _LOOKS_EVERY_S, _STANDSTILL_S = 0.5, 2.0
 """Interval at which the watchdog looks, and the one from which the process stood still in between."""
 
@@ -158,8 +156,9 @@ class Database:
     ) -> None:
         """`before`: called ahead of every statement or transaction, while this thread holds no connection.
 
-        `migrated`: this process has just migrated the schema, so it is not checked again. Otherwise raises
-        `SchemaOutdated`, `StoreUnavailable` or, for a DSN or a user that cannot do, `ConfigError`.
+        `migrated`: this process has just migrated the schema, so nothing is asked of the server before the first call.
+        Otherwise raises `SchemaOutdated`, `StoreUnavailable` or, for a DSN that cannot be read or a user that may not
+        act as the service, `ConfigError`.
         """
         self.sql = queries()
         self._raw_cursor: Callable[[Connection], psycopg.RawCursor[Row]] = psycopg.RawCursor
@@ -175,8 +174,6 @@ class Database:
         self._size = pool_size
         self._pool = self._pool_of(self._configure, least=1, most=pool_size)
         self._thread = threading.local()
-        with suppress(PoolTimeout):  # the first call says so; without this, it asks for a second connection
-            self._pool.wait(_FIRST_S)
 
     def _pool_of(
         self, configure: Callable[[psycopg.Connection[Any]], None], *, least: int, most: int
@@ -217,7 +214,7 @@ class Database:
     @contextmanager
     def _step_by_step(self, connection: Connection) -> Iterator[None]:
         """Each step is watched, and no transaction is ended for the sum of them."""
-        with self._taking_long(connection), self._watchdog.over(connection):
+        with self._watchdog.over(connection), self._taking_long(connection):
             yield
 
     def step_done(self, connection: Connection) -> None:

@@ -54,7 +54,7 @@ class LineWeights:
     past: float = 0.17
     """1 if it tells of the past, and the question asks about the present."""
     supposes: float = -3.07
-    """1 if it begins with a supposition or a quotation."""
+    """1 if its beginning has a supposition, hearsay or a quotation."""
     holds: float = 0.22
     """1 if it asserts a fact."""
     changes: float = 0.05

@@ -66,10 +66,9 @@ class SuccessionWeights:
     """Number of index terms, at most 2, that these two lines alone have, and the question does not."""
     near_numbers: float = 1.447
     """Of their nearest two unequal numbers the square of the smaller by the larger; 0 if one line has none."""
-
     lacks_asked: float = 1.124
-    """1 if the later line has some of the question's index terms that the earlier has, and lacks others: the dog's vet
-    for that of the cat."""
+    """1 if the later line has some of the question's index terms that the earlier has, and lacks others: the vet
+    of the dog, where that of the cat is asked for."""
     lacks_asked_alike: float = -3.038
     """`lacks_asked` times `alike`."""
     part_asked: float = -12.508

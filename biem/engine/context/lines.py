@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from biem.domain.conflict import Matter
@@ -22,7 +23,7 @@ UNCHANGED = -1.5
 _READ = 500
 """Characters of a text that are searched for persons: a longer text is about many."""
 _BEGINNING = 2_000
-"""Characters of a text that are searched for a supposition or a quotation."""
+"""Characters of a text that are searched for a supposition, hearsay or a quotation."""
 _BY_WORDS = 0.5
 """Likeness, 0 to 1, of a part that has all words of the question."""
 _HAN = late("[\u4e00-\u9fff]")
@@ -31,9 +32,10 @@ _SUPPOSES = late(
     r"^\W*(?:if|suppose|imagine|what if|perhaps|maybe|i (?:may|might|could))\b"
     r"|^\W*(?:假如|如果|要是|假设|也许|可能|或许)"
     r"|\bnot sure yet\b|还没(?:想好|定|确定)"
-    r"|\b(?:i|we) heard\b|\brumou?rs?\b|\bjok(?:ed|ing)\b|\b(?:suggested|proposed)\b"
+    r"|\b(?:i|we) heard (?:that|they|he|she|it)\b|\brumou?rs?\b|(?<!no )\bjok(?:ed|ing)\b"
+    r"|\b(?:suggested|proposed) (?:that|to|moving|changing)\b"
     r"|\b(?:hopes?|believes?|thinks?|guess(?:es|ed)?) that\b"
-    r"|听说|据说|有人(?:建议|提议|说)|开玩笑|传言|猜(?![拳谜])",
+    r"|听说(?![课读写])|据说|有人(?:建议|提议|说)|开玩笑|传言|猜(?![拳谜灯])",
     re.IGNORECASE,
 )
 _QUOTES = late(
@@ -231,8 +233,8 @@ def odds(score: float) -> float:
     return math.log(share / (1.0 - share))
 
 
-def rare_share(holders: Mapping[str, int], common: frozenset[str], terms: frozenset[str]) -> float:
-    """The share of these terms that are common, weighed by their rarity among the lines.
+def rare_share(holders: Counter[str], common: frozenset[str], terms: frozenset[str]) -> float:
+    """The share of these terms that are common, weighed by their rarity among the lines; 0 without terms.
 
     `holders`: number of lines with each term.
     """

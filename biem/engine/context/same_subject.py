@@ -8,14 +8,19 @@ from biem.engine.context.lines import RatedLine, is_han
 from biem.engine.context.persons import PETS
 
 _A_LITTLE = 0.01
+_UNIT = re.compile(r"\d\s?([a-z]{1,7}\b|[\u4e00-\u9fff]{1,2})")
+"""What follows a number in small letters, or in Chinese: 1840 pounds, 20个人."""
 
 
 def things_of(line: RatedLine) -> frozenset[str]:
     """Its things without units of its numbers; in Chinese also names in Latin letters, all words of an English text."""
-    things, text = line.matter.things, line.hit.node.text.lower()
+    things, text = line.matter.things, line.hit.node.text
     if is_han(text):
         things = things.union(filter(str.isalpha, filter(str.isascii, line.terms)))
-    return frozenset(thing for thing in things if not re.search(rf"\d\s?[个位名只]?{re.escape(thing)}", text))
+    units = _UNIT.findall(text)
+    return (
+        frozenset(thing for thing in things if not any(unit.startswith(thing) for unit in units)) if units else things
+    )
 
 
 def is_of_another_way(one: Matter, other: Matter, asked: Matter) -> bool:

@@ -43,8 +43,9 @@ _FURTHEST = 10.0
 _FIFTH = 0.2
 _BOTH = _MOST_OWN = 2
 """Number of lines of a pair, and maximum number of words that only a pair has."""
-_QUANTITY = re.compile(r"\D?(\d+(?:\.\d+)?)(?::(\d\d))?(K?)(?![\d-])")
+_QUANTITY = re.compile(r"\D?(\d+(?:\.\d+)?)(?::(\d\d))?([KM]?)(?![\d-])")
 """A number as `Matter` has it: `18K`, `09:30`, `€1200`, `45d`; no date."""
+_TIMES = {"": 1.0, "K": 1e3, "M": 1e6}
 
 
 class Succession:
@@ -56,6 +57,7 @@ class Succession:
         self._things = {id(line): things_of(line) for line in lines}
         holders = Counter(thing for things in self._things.values() for thing in things)
         self._holders = Counter(term for line in lines for term in line.terms)
+        self._closest = dict[int, float]()
         stems = tuple(term for term in question.terms if len(term) >= _STEM)
         common = {thing for thing, count in holders.items() if count > _RARE or thing.startswith(stems)}
         self._common = common | question.terms | question.matter.things
@@ -127,14 +129,15 @@ class Succession:
             "lacks_asked_alike": lacks * alike,
             "part_asked": rare_share(self._holders, asked_of - newer.terms, terms)
             * rare_share(self._holders, asked_of & newer.terms, terms),
-            "nearer_words": self._closest_words(newer, older) > jaccard(newer.terms, older.terms),
+            "nearer_words": self._words_before(newer) > jaccard(newer.terms, older.terms),
         }
 
-    def _closest_words(self, newer: RatedLine, older: RatedLine) -> float:
-        """The highest share of index terms (Jaccard) that the line has in common with another earlier line."""
-        at = newer.hit.node.at
-        others = (line for line in self._lines if line is not older and line.hit.node.at < at)
-        return max((jaccard(newer.terms, line.terms) for line in others), default=0.0)
+    def _words_before(self, newer: RatedLine) -> float:
+        """The highest share of index terms (Jaccard) that the line has in common with an earlier line."""
+        if id(newer) not in self._closest:
+            before = (line.terms for line in self._lines if line.hit.node.at < newer.hit.node.at)
+            self._closest[id(newer)] = max((jaccard(newer.terms, terms) for terms in before), default=0.0)
+        return self._closest[id(newer)]
 
 
 def lift_successors(
@@ -188,8 +191,8 @@ def _nearness(one: Matter, other: Matter) -> float:
 def _quantities(matter: Matter) -> Iterator[float]:
     for number in matter.numbers:
         if found := _QUANTITY.match(number):
-            whole, minutes, thousands = found.groups()
-            yield (float(whole) + float(minutes or 0.0) / 60.0) * (1_000.0 if thousands else 1.0)
+            whole, minutes, times = found.groups()
+            yield (float(whole) + float(minutes or 0.0) / 60.0) * _TIMES[times]
 
 
 def _said(line: RatedLine) -> datetime:

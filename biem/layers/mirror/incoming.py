@@ -200,12 +200,13 @@ class Incoming:
             elif (node := nodes.get(before.memory_id)) is None:
                 if before.state == "new":
                     wanted.append(_Wanted(opened, before.memory_id))
-            elif before.archived and node.status == "archived" and not before.path.startswith(ARCHIVE):
-                back.append(opened)  # it was broken when it came back
+            elif _was_moved_broken(before, node):
+                back.append(opened)
             elif (file := self._merged(run, opened, before, node, {})) is not None:
                 done.append(run.note(file))
         self._records.put(run.root, done)
-        self._follow(run, back, {opened.stat.path: known[opened.stat.path] for opened in back})
+        if back:
+            self._follow(run, back, {opened.stat.path: known[opened.stat.path] for opened in back})
         self._make(run, wanted)
         self._add(run, unknown)
 
@@ -344,6 +345,13 @@ class Incoming:
 def _broken(run: SyncRun, opened: OpenedFile, before: MirrorFile | None = None) -> MirrorFile:
     run.add(troubled=1)
     return troubled(opened, "broken", f"line {opened.text.line}: {opened.text.problem}", before)
+
+
+def _was_moved_broken(before: MirrorFile, node: Node) -> bool:
+    """Whether a person moved a file into the archive, or out of it, or restored it, when it could not be taken in."""
+    archived = node.status == "archived"
+    unlike = before.path.startswith(ARCHIVE) != archived
+    return before.state in ("broken", "held") and before.archived == archived and unlike
 
 
 def _archived_meanwhile(opened: OpenedFile, before: MirrorFile) -> MirrorFile:

@@ -329,6 +329,24 @@ def test_a_file_that_is_back_broken_restores_its_memory_when_it_is_mended(memory
     assert sync(memory).altered == 0
 
 
+def test_a_file_that_is_moved_to_the_archive_broken_archives_its_memory_when_it_is_mended(
+    memory: biem.Memory, root: Path
+) -> None:
+    key, file = tea(memory).id, only(root, "Tea")
+    said, target = file.read_bytes(), root / "archive" / file.name
+    target.parent.mkdir(exist_ok=True)
+    file.write_bytes(said[: said.rindex(b"---")].replace(b"type: ", b"type: un"))
+    sync(memory)
+    file.rename(target)
+    sync(memory)
+    assert memory.get(key).status != "archived"
+    target.write_bytes(said)
+    sync(memory)
+    assert memory.get(key).status == "archived"
+    assert target.read_bytes() == said
+    assert sync(memory).altered == 0
+
+
 def test_a_copied_file_is_another_memory(memory: biem.Memory, root: Path) -> None:
     file, key = only(root, "Tea"), tea(memory).id
     copy = file.with_name("copy.md")

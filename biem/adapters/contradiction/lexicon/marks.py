@@ -137,11 +137,12 @@ WHICH = re.compile(
 """Distinguishes one of several."""
 _HAN_LABEL = (
     r"(?:(?P<no>\d{1,3}|[一二三四五六七八九十]{1,3})号|(?P<letter>[A-Za-z甲乙丙丁]))"
-    r"(?=[楼栋房室车机线棚库仓店门桌柜炉塔井泵站馆厅池栏舍服教窗包院区桥船台田塘圈箱罐缸窑厨病床座摊铺园梯组班队])"
+    r"(?!房租|房贷|门诊|门票|车票|车展|车检|船票|店里|店庆|床垫|教师节|班会|班车|病假|服务|桌游)(?=[楼栋房室车机线棚库仓店门桌柜炉塔井泵站馆厅池栏舍服教窗包院区桥船台田塘圈箱罐缸窑厨病床座摊铺园梯组班队])"
 )
 LABEL = re.compile(
-    r"(?:^|[.;:,]\s+|\b(?:of|for)\s+)(?:(?:the|my|our|and|but)\s+)*(?:[a-z]+\s+)?(?!ha[sd]\b|was\b)[a-z]{3,}\s(?:no\.?\s?|number\s|#)?"
-    r"(?P<label>\d{1,3}\b|(?-i:[A-HJ-Z])\b)(?=(?:'s)?\s(?:now\s|also\s|still\s)?(?:is|was|has|had|got|went|will|can|must|runs|takes"
+    r"(?:^|[.;:,]\s+|\b(?:of|for)\s+)(?:(?:the|my|our|and|but)\s+)*(?:[a-z]+\s+)?(?!(?:ha[sd]|was|around|about|some|only|over|under|after|before|until|till|since|another|nearly|almost"
+    r"|windows|version|python|plan)\b)[a-z]{3,}\s(?:no\.?\s?|number\s|#)?"
+    r"(?P<label>\d{1,3}\b|(?-i:[A-HJ-Z])\b)(?=(?:'s)?\s(?:now\s|also\s|still\s)?(?:is(?!\s(?:my|our|what|the)\b)|was|has|had|got|went|will|can|must|runs|takes"
     r"|needs|uses|pays|costs|opens|closes|starts|ends|begins|goes|gets|belongs|holds|keeps|stands|makes|gives|works|reports|serves"
     r"|listens|lives|sends|leaves|feeds|moves|moved|meets|plays|leads)\b)"
     rf"|(?:^|[，。；：、！,;]\s*|[把给将])(?:我们?|咱们?)?的?{_HAN_LABEL}",
@@ -150,9 +151,11 @@ LABEL = re.compile(
 """A number or letter that distinguishes the subject of a statement: "machine 2 now runs", 二号机床的. Elsewhere it may be
 the value: "I am in room 12"."""
 LABEL_ASKED = re.compile(
-    rf"\b[a-z]{{3,}}\s(?:no\.?\s?|number\s|#)?(?P<label>\d{{1,3}}\b|(?-i:[A-HJ-Z])\b)|{_HAN_LABEL}", re.IGNORECASE
+    r"\b(?!(?:all|the|these|those|our|for|than|take|takes|pay|pays|about|around|after|before|has|have)\b)[a-z]{3,}"
+    rf"\s(?:no\.?\s?|number\s|#)?(?P<label>\d{{1,3}}\b(?!\s[a-z]+s\b)|(?-i:[A-HJ-Z])\b)|{_HAN_LABEL}",
+    re.IGNORECASE,
 )
-"""The same in a question, which has no value."""
+"""The same in a question, without counts ("the 3 machines")."""
 STRONG = re.compile(
     r"\b(?:new|any ?more|no longer|chang|switch|swap|trad|replac|instead|stopp|g[ai]ven? up|gone\b|end(?:ed|s)\b|used to|quit|convert|ditch|dropp|over to"
     r"|moved?\b|relocat|hired|left\b|retrain|retired|became|from today|transferr|turned)"

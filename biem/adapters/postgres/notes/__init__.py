@@ -150,6 +150,8 @@ class PostgresNotes(PostgresNoteIndexing, PostgresNoteReading):
                     chunks = Jsonb([chunk_row(chunk, ids) for chunk in fresh[start : start + _CHUNKS_AT_ONCE]])
                     put_chunks = connection.execute(self._sql["note_chunks_put"], {**row, "chunks": chunks})
                     written.update(each.id for each in put_chunks)
+                if in_steps:
+                    self._database.step_done(connection)
                 if draft.gone is not None:
                     [found] = connection.execute(self._sql["note_chunks_count"], row).fetchall()
                     if found.there != len(draft.chunks):
