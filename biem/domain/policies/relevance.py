@@ -12,68 +12,72 @@ from biem.domain.policies.confidence import require_finite
 class LineWeights:
     """Log-odds per unit of each feature that a line is about what is asked; see `biem.engine.context.relevance`."""
 
-    bias: float = -1.55
-    odds: float = 0.26
-    """Log-odds of the hit's score."""
-    rank: float = -3.61
+    bias: float = -1.63
+    odds: float = 0.25
+    """Log-odds of the hit's score, within ±3."""
+    rank: float = -3.6
     """Place among the hits, in twentieths."""
-    like: float = 1.04
+    like: float = 0.96
     """Likeness to the question, 0 to 1 …"""
-    ahead: float = 4.34
+    ahead: float = 4.42
     """… minus the mean of twenty hits …"""
-    behind: float = -0.96
+    behind: float = -0.98
     """… and that of the line most like it, minus this one's."""
-    asked_like: float = 1.6
+    asked_like: float = 1.56
     """Likeness to the question of the assistant's question that it answers."""
-    covered: float = 0.75
+    covered: float = 0.71
     """Share of the question's terms that it has, the rare ones weighing most …"""
-    covered_nameless: float = -0.28
+    covered_nameless: float = -0.21
     """… and without the names of persons."""
-    of_question: float = -1.05
+    of_question: float = -1.12
     """Share of its terms that the question has."""
     topic: float = 1.08
     """1 if it shares a topic with the question."""
     apart: float = -0.14
     """1 if both have topics, and none in common."""
-    asks_topic: float = -0.35
+    asks_topic: float = -0.34
     """1 if the question has a topic."""
     tells_topic: float = -0.21
     """1 if it has a topic."""
-    no_thing: float = -0.2
+    no_thing: float = -0.21
     """1 if it names none of the things in question."""
-    other_person: float = -0.05
+    other_person: float = 0.23
     """1 if it is about other persons than the question (`engine.context.persons`) …"""
-    other_person_of_topic: float = -1.48
+    other_person_of_topic: float = -1.4
     """… and about its topic: the birthday of another one."""
-    stated: float = 0.37
+    of_relatives: float = -0.91
+    """1 if the question is about the user alone, and the line about relatives alone."""
+    of_other_relatives: float = -1.29
+    """1 if both name relatives, and none in common."""
+    stated: float = 0.36
     """1 if it states an attribute in question of these persons: the employer, not only a salary."""
     no_value: float = -1.75
     """1 if it has no value of the kind asked for: a date, an amount."""
-    other_one: float = -4.77
+    other_one: float = -4.8
     """1 if it is about another one of several."""
-    past: float = 0.17
+    past: float = 0.18
     """1 if it tells of the past, and the question asks about the present."""
-    supposes: float = -3.07
+    supposes: float = -3.11
     """1 if its beginning has a supposition, hearsay or a quotation."""
-    holds: float = 0.22
+    holds: float = 0.23
     """1 if it asserts a fact."""
-    changes: float = 0.05
+    changes: float = 0.08
     """1 if its words state a change."""
-    changed: float = 0.17
+    changed: float = 0.15
     """Log-odds, by its vector, that it tells of a change, within ±4."""
     assistant: float = -1.23
     """1 if the assistant said it."""
-    brief: float = -0.27
+    brief: float = -0.3
     """1 up to 25 tokens."""
-    length: float = 0.58
+    length: float = 0.76
     """Tokens, in sixtieths, at most 1."""
-    translated: float = 0.86
+    translated: float = 0.87
     """1 if it is in the other script."""
-    named: float = 0.4
+    named: float = 0.44
     """1 if it names a person of the question."""
-    asks_of_person: float = -0.48
+    asks_of_person: float = -0.49
     """1 if the question names a person other than the user."""
-    mine: float = 0.32
+    mine: float = 0.3
     """1 if both are about the user."""
 
     def __post_init__(self) -> None:

@@ -12,37 +12,37 @@ from biem.domain.policies.confidence import require_finite
 class SilenceWeights:
     """Log-odds per unit of each feature of all lines that one of them answers; see `biem.engine.context.silence`."""
 
-    bias: float = 1.11
-    confidence: float = 0.16
+    bias: float = 1.12
+    confidence: float = 0.17
     """Log-odds of the recall's confidence, within ±2."""
-    best: float = 0.84
+    best: float = 0.85
     """Log-odds of the likeliest line."""
-    likest: float = 1.8
+    likest: float = 1.69
     """Highest likeness of a line to the question, 0 to 1."""
-    asks_thing: float = 0.01
+    asks_thing: float = -0.0
     """1 if the question names a thing."""
-    things_unnamed: float = -0.05
+    things_unnamed: float = -0.04
     """Share of the things in question that no line names."""
-    things_unnamed_like: float = -0.94
+    things_unnamed_like: float = -1.0
     """`things_unnamed` times `likest`."""
-    names_part: float = -0.57
+    names_part: float = -0.6
     """1 if the likeliest line names a thing in question and lacks another."""
-    uncovered_like: float = -1.88
+    uncovered_like: float = -1.95
     """Likeness of the likeliest line, times the share of the question's index terms that it lacks, by their rarity."""
-    topic_untold: float = -0.21
+    topic_untold: float = -0.22
     """1 if no line has a topic of the question."""
     asks_of_user: float = 0.54
     """1 if the question is about the user."""
-    best_like: float = -0.62
+    best_like: float = -0.46
     """Of the likeliest line the features of these names again …"""
     best_topic: float = -0.27
-    best_apart: float = -0.13
-    best_asks_topic: float = -0.15
-    best_no_value: float = -0.41
-    best_other_person: float = -0.21
-    best_covered: float = -0.22
-    best_covered_nameless: float = -0.09
-    best_asks_of_person: float = -0.16
+    best_apart: float = -0.1
+    best_asks_topic: float = -0.16
+    best_no_value: float = -0.43
+    best_other_person: float = -0.14
+    best_covered: float = -0.16
+    best_covered_nameless: float = -0.17
+    best_asks_of_person: float = -0.17
     """… to here."""
 
     def __post_init__(self) -> None:

@@ -32,7 +32,8 @@ _SUPPOSES = late(
     r"^\W*(?:if|suppose|imagine|what if|perhaps|maybe|i (?:may|might|could))\b"
     r"|^\W*(?:假如|如果|要是|假设|也许|可能|或许)"
     r"|\bnot sure yet\b|还没(?:想好|定|确定)"
-    r"|\b(?:i|we) heard (?:that|they|he|she|it)\b|\brumou?rs?\b|(?<!no )\bjok(?:ed|ing)\b"
+    r"|\b(?:i|we) heard (?:that\b|(?:\w+ ){1,3}(?:wants?|wanted|is|are|was|may|might|will|would|plans?)\b)"
+    r"|\brumou?rs?\b|(?<!no )\bjok(?:ed|ing)\b"
     r"|\b(?:suggested|proposed) (?:that|to|moving|changing)\b"
     r"|\b(?:hopes?|believes?|thinks?|guess(?:es|ed)?) that\b"
     r"|听说(?![课读写])|据说|有人(?:建议|提议|说)|开玩笑|传言|猜(?![拳谜灯])",

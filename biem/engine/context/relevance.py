@@ -18,12 +18,15 @@ from biem.domain.policies.relevance import LineWeights
 from biem.domain.text import estimate_tokens
 from biem.engine.context.lines import BRIEF, UNCHANGED, LineQuestion, RatedLine, is_han, odds, rare_share, supposes
 from biem.engine.context.persons import FOREIGN, is_named
+from biem.engine.context.same_subject import relatives
 
 _WEIGHTS: dict[str, float] = asdict(LineWeights())
 _HITS, _UNLIKE = 20, 0.1
 """Number of hits that a line is compared with, and the likeness to the question of those that are missing."""
 _OWN = 0.5
 """Share of these log-odds in the worth of a line of a dialogue."""
+_SUREST = 3.0
+"""Log-odds at which those of a score are capped: in a memory of a few messages scores are 0 or 1."""
 _LONG = 60
 """Tokens from which a text counts as long as any."""
 _FURTHEST = 4.0
@@ -55,16 +58,17 @@ def line_features(lines: Sequence[RatedLine], question: LineQuestion) -> list[di
     usual = (sum(line.like for line in lines) + max(0, _HITS - len(lines)) * _UNLIKE) / max(_HITS, len(lines))
     likest = max(line.like for line in lines)
     holders = Counter(term for line in lines for term in line.terms & question.terms)
-    persons = asked.persons - {"you", "me"}
+    persons, asked_kin = asked.persons - {"you", "me"}, relatives(asked)
     names = {part for person in persons for part in person.split(".")}
     found = []
     for place, line in enumerate(lines):
         node, told, common = line.hit.node, line.matter, line.terms & question.terms
         topics, event = bool(asked.topics and told.topics), node.kind == "event"
+        kin = relatives(told)
         common_topics = bool(asked.topics & told.topics)
         found.append(
             {
-                "odds": odds(line.hit.score),
+                "odds": min(max(odds(line.hit.score), -_SUREST), _SUREST),
                 "rank": place / _HITS,
                 "like": line.like,
                 "ahead": line.like - usual,
@@ -80,6 +84,8 @@ def line_features(lines: Sequence[RatedLine], question: LineQuestion) -> list[di
                 "no_thing": float(bool(asked.things) and asked.things.isdisjoint(told.things)),
                 "other_person": float(line.foreign >= FOREIGN),
                 "other_person_of_topic": float(line.foreign >= FOREIGN and common_topics),
+                "of_relatives": float(asked.persons == {"me"} and bool(told.persons) and told.persons == kin),
+                "of_other_relatives": float(bool(kin and asked_kin) and kin.isdisjoint(asked_kin)),
                 "stated": float(
                     told.holds and told.persons <= asked.persons and bool(asked.attributes & told.attributes)
                 ),

@@ -40,7 +40,7 @@ def test_a_line_without_a_value_of_the_kind_asked_for_makes_unsure(question: str
     one, other = sure(question, [hit(without, 0.6)]), sure(question, [hit(value, 0.6)])
     assert one < ContextPolicy().min_confidence < other
     # and one more line that does not answer changes little
-    assert sure(question, [hit(without, 0.6), hit("It rained.", 0.2)]) == pytest.approx(one, abs=0.1)
+    assert sure(question, [hit(without, 0.6), hit("It rained.", 0.2)]) == pytest.approx(one, abs=0.15)
 
 
 @pytest.mark.req("C31", partly="nothing where nothing is known")
