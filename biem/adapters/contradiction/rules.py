@@ -98,7 +98,7 @@ class RuleContradictions:
 
     def _are_of_two_things(self, older: Statement, newer: Statement) -> bool:
         """Whether labels distinguish their subjects: machine 1, and machine 2."""
-        if not (marks.LABEL.search(newer.text) and marks.LABEL.search(older.text)):
+        if not all(marks.LABEL.search(side.text, 0, marks.LABELLED) for side in (newer, older)):
             return False
         one, other = (
             {word for word in self._value_updates.core(self._read(side.text, side.speaker)).which if word[0] == "#"}

@@ -161,7 +161,7 @@ def _labels(text: str, numbers: Sequence[Piece], *, asked: bool) -> frozenset[st
     """The numbers and letters that distinguish one of several things: `#2` of "machine 2" and of 二号机床."""
     plain = {one.start: one.stem for one in numbers}
     found = set()
-    for match in (marks.LABEL_ASKED if asked else marks.LABEL).finditer(text):
+    for match in (marks.LABEL_ASKED if asked else marks.LABEL).finditer(text, 0, marks.LABELLED):
         kind = next(name for name, value in match.groupdict().items() if value is not None)
         label = match[kind]
         if not label.isalpha() or kind == "no":

@@ -135,6 +135,8 @@ WHICH = re.compile(
     re.IGNORECASE,
 )
 """Distinguishes one of several."""
+LABELLED = 500
+"""Characters of a text that are searched for a label: a longer text has no single subject."""
 _HAN_LABEL = (
     r"(?:(?P<no>\d{1,3}|[一二三四五六七八九十]{1,3})号|(?P<letter>[A-Za-z甲乙丙丁]))"
     r"(?!房租|房贷|门诊|门票|车票|车展|车检|船票|店里|店庆|床垫|教师节|班会|班车|病假|服务|桌游)(?=[楼栋房室车机线棚库仓店门桌柜炉塔井泵站馆厅池栏舍服教窗包院区桥船台田塘圈箱罐缸窑厨病床座摊铺园梯组班队])"
