@@ -55,11 +55,13 @@ _QUOTE = re.compile(r"[\"“”「」『』]")
 _FIRST = re.compile(r"\b(?:i|i'm|i've|i'd|my|me|mine|we|our|us)\b|[我咱俺]|本人", re.IGNORECASE)
 _KIN_CHAIN = re.compile(
     r"\b(?P<owner>(?i:my|our|his|her|their|your|the)|[A-Z][\w-]+(?:\s[A-Z][\w-]+)?['’]s)\s"
-    r"(?P<before>(?:(?:ex|old|older|elder|eldest|young|younger|youngest|big|little|late|twin|best|former|new|good|dear|step|half"
+    r"(?P<before>(?:(?:ex|old|older|elder|eldest|oldest|young|younger|youngest|middle|big|little|late|twin|best|former|new|good|dear|step|half"
     r"|great)[\s-]){0,2})(?P<kin>[a-z]+(?:[ -]in[ -]law)?)(?P<name>(?:\s(?!I\b)[A-Z][\w-]+){0,2})"
 )
 _WHICH = re.compile(r"(?:former|new|good|dear|big|little|best)[\s-]|\s$")
 """Adjectives that do not distinguish persons."""
+_ELDEST = re.compile(r"\b(?:elder|eldest|oldest)[\s-]", re.IGNORECASE)
+_YOUNGEST = re.compile(r"\byoungest[\s-]", re.IGNORECASE)
 _ASKING = r"(?!(?:What|Who|Whose|When|Where|Which|Why|How|That|This|It|He|She|There|Here|Let)\b)"
 _OWNED = re.compile(
     rf"\b(?P<name>{_ASKING}[A-Z][\w-]+(?:\s[A-Z][\w-]+)?)['’]s\b(?!\s(?:a|an|the|not|now|been|going)\b)"
@@ -96,6 +98,12 @@ _ALONE = re.compile(
     r"(?P<kin>(?i:mom|mum|mommy|mummy|mama|dad|daddy|papa|grandma|grandpa|granny|nana|auntie))\b"
 )
 """Relations without an owner: the speaker's."""
+_CHILD = re.compile(
+    r"\b(?:my|our)\s(?P<which>eldest|oldest|youngest)(?=['’]s\b|\s(?:one|is|was|has|had|will|can|and|got|gets|goes|needs|wants"
+    r"|likes|loves|hates|plays|lives|works|studies|turns|turned|moved|started|isn't|doesn't)\b|\s?[,.;!?]|$)",
+    re.IGNORECASE,
+)
+"""Relations without a noun: my eldest."""
 _TITLED = re.compile(
     r"\b(?P<kin>(?i:aunt|auntie|uncle|cousin|grandma|grandpa|granny|nana|grandmother|grandfather))\s"
     r"(?P<name>[A-Z][\w-]+)"
@@ -279,7 +287,7 @@ class Subjects:
             owner = found["owner"].lower().removesuffix("'s").removesuffix("’s")
             whose = _OURS.get(owner, _SAME.get(owner, owner))
             name = found["name"].strip().lower()
-            which = _WHICH.sub("", found["before"])
+            which = _ELDEST.sub("older ", _YOUNGEST.sub("younger ", _WHICH.sub("", found["before"])))
             persons.add(
                 ".".join(
                     part for part in (whose, name or f"{which}{_KIN_NAMES.get(found['kin'], found['kin'])}") if part
@@ -290,6 +298,11 @@ class Subjects:
             if kin.lower() not in _PETS:
                 spans.append(found.span())
             rest = rest.replace(found.group(), " ", 1)
+        for found in _CHILD.finditer(rest):
+            persons.add("me.youngerchild" if found["which"].lower() == "youngest" else "me.olderchild")
+            words.add(self._reader.stem(found["which"]))
+            spans.append((place := text.index(found.group()), place + len(found.group())))
+        rest = _CHILD.sub(" ", rest)
         for found in _TITLED.finditer(rest):
             persons.add(f"me.{found['name'].lower()}")
             words |= {self._reader.stem(word) for word in found.group().split()}
