@@ -174,11 +174,16 @@ def _labels(text: str, numbers: Sequence[Piece], *, asked: bool) -> frozenset[st
 def _ranks(text: str, relatives: Sequence[tuple[int, int]], *, chinese: bool) -> frozenset[str]:
     """Which of several relatives these spans name: `#elder` of "my older daughter", of 大女儿 and of 哥哥."""
     if chinese:
-        sides = ((text[max(0, start - 1) : start], text[end - 1]) for start, end in relatives)
-        found = {marks.HAN_RANKS.get(before) or marks.HAN_RANKS.get(last) for before, last in sides}
+        found = {_han_rank(text[max(0, start - 1) : start], text[start:end]) for start, end in relatives}
     else:
         found = {match.lastgroup for span in relatives if (match := marks.RANK.search(text, *span))}
     return frozenset(f"#{rank}" for rank in found if rank)
+
+
+def _han_rank(before: str, relative: str) -> str:
+    """The rank by the character before, else by the relation itself, with the side of the family."""
+    side = next((marks.HAN_SIDES[one] for one in relative if one in marks.HAN_SIDES), "")
+    return side + (marks.HAN_RANKS.get(before) or marks.HAN_RANKS.get(relative[-1], ""))
 
 
 class StatementCores:
