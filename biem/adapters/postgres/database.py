@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import orjson
 import psycopg
+from psycopg.adapt import PyFormat
 from psycopg.rows import no_result
+from psycopg.types.array import BaseListDumper, ListBinaryDumper, ListDumper
 from psycopg.types.json import set_json_loads
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
@@ -50,6 +52,18 @@ def named_row(cursor: psycopg.Cursor[Any]) -> Callable[[Sequence[Any]], Row]:
     return partial(tuple.__new__, _row_class(*map(result.fname, range(result.nfields))))
 
 
+class _Lists(ListDumper):
+    """Lists as psycopg sends them, but those of bytes in binary: as text, escaping 300 keys took two milliseconds."""
+
+    def upgrade(self, obj: list[Any], format: PyFormat) -> BaseListDumper:  # noqa: A002
+        chosen = super().upgrade(obj, format)
+        if chosen.oid != _BYTEA_ARRAY:
+            return chosen
+        return ListBinaryDumper(self.cls, self._tx).upgrade(obj, PyFormat.BINARY)
+
+
+_BYTEA_ARRAY = 1001
+"""PostgreSQL's number of the type."""
 _MOST_DEFERRING = 5
 """Additional connections for work that defers commits: encoders, scans of notes, and what recalls mark as used."""
 ALL_SCOPES = "*"
@@ -196,6 +210,7 @@ class Database:
         connection.execute("; ".join((*SESSION, limit)))
         _end_transactions_after(self._ended_after, connection)
         connection.prepare_threshold = 1
+        connection.adapters.register_dumper(list, _Lists)
         set_json_loads(orjson.loads, connection)
 
     def _configure_deferring(self, connection: psycopg.Connection[Any]) -> None:
