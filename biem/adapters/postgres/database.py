@@ -394,7 +394,7 @@ def _check(dsn: str) -> None:
 
 
 def _end_transactions_after(limit: str, connection: psycopg.Connection[Any]) -> None:
-    """Set how long a transaction may take, such as `15s`; `0`: as long as it likes. Does nothing on older servers.
+    """Set how long a transaction may take, such as `15s`; `0`: without a limit. Does nothing on older servers.
 
     The server's version is known without a question: asking which limits it has took a third of opening a connection.
     """
