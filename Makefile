@@ -17,7 +17,7 @@ RAN := $(CURDIR)/.ran
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-long test-slowest check lint format types contracts traceability secrets licences mutants audit requirements \
-	unit unit-linear unit-odd unit-even system contract integration e2e deployment test-containers test-bge test-names test-langmem test-mcp test-python test-milvus-server test-rabbitmq test-compose test-page bench-mem0 lock up down logs ps migrate release-archive clean
+	unit unit-linear unit-odd unit-even unit-whole system contract integration e2e deployment test-containers test-bge test-names test-langmem test-mcp test-python test-milvus-server test-rabbitmq test-compose test-page bench-mem0 lock up down logs ps migrate release-archive clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -38,7 +38,7 @@ $(STAMP): requirements.lock pyproject.toml
 test: export TEST_REPORT = $(RAN)
 test: setup  ## What the README promises: lint, types, contracts, tests on real servers (ten minutes)
 	@rm -rf $(RAN)
-	@$(TOGETHER) system types unit-odd unit-even unit-linear lint contracts traceability secrets
+	@$(TOGETHER) system types unit-whole lint contracts traceability secrets
 	@$(BIN)/python -m tests.requirements --ran $(RAN)
 	@echo "docs/requirements.md is what this run proved"
 
@@ -108,6 +108,10 @@ unit-odd unit-even: setup
 
 unit-linear: setup
 	@$(BIN)/python -m pytest $(LINEAR)
+
+# For `make test`: the tests on servers take longer than all of these, and one process imports everything once.
+unit-whole: setup
+	@$(BIN)/python -m pytest tests/unit
 
 # What the tests of the house ask is about the repository itself: files, docs, packages, what an import loads.
 system: setup  ## The tests on real servers and of the house, all in one run
