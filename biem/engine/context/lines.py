@@ -239,6 +239,9 @@ def rare_share(holders: Counter[str], common: frozenset[str], terms: frozenset[s
 
     `holders`: number of lines with each term.
     """
-    return sum(1.0 / (1.0 + holders[term]) for term in common) / (
-        sum(1.0 / (1.0 + holders[term]) for term in terms) or 1.0
-    )
+    return rarity(holders, common) / (rarity(holders, terms) or 1.0)
+
+
+def rarity(holders: Counter[str], terms: frozenset[str]) -> float:
+    """The sum of the rarities of these terms, each 1 / (1 + number of lines with it)."""
+    return sum(1.0 / (1.0 + holders[term]) for term in terms)

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 
 from biem.domain.node import Hit
 from biem.domain.policies.context import ContextPolicy
-from biem.domain.policies.succession import SuccessionWeights
 from biem.domain.text import jaccard
 from biem.engine.context.lines import LineQuestion, LineReader, RatedLine, odds, only_asks
 from biem.engine.context.relevance import are_of_several_people, rate
@@ -26,7 +25,6 @@ LOOKED_AT = 20
 """Hits considered for a block: twenty hold nearly all answers that forty hold."""
 _ECHO = 0.7
 """Share of common terms (Jaccard) from which an earlier question counts as the same question."""
-_SUCCESSION = SuccessionWeights()
 _ABOUT_ASKING = re.compile(r"\b(?:ask(?:ed|ing)?|question|request(?:ed)?|want(?:ed)? to know)\b|问|请求", re.IGNORECASE)
 
 
@@ -87,11 +85,11 @@ class Picker:
         if question.now or ("time" in question.matter.wants and not question.former):
             lift_replacements(lines, question)
             if fitted:
-                lift_successors(lines, Succession(lines, question), _SUCCESSION, least)
+                lift_successors(lines, Succession(lines, question), least)
         elif question.former:
             lift_former(lines)
             if fitted:
-                lift_predecessors(lines, Succession(lines, question), _SUCCESSION, least)
+                lift_predecessors(lines, Succession(lines, question), least)
 
 
 def _sure(

@@ -18,7 +18,7 @@ from datetime import datetime
 from biem.domain.conflict import Matter
 from biem.domain.policies.succession import SuccessionWeights
 from biem.domain.text import jaccard, share
-from biem.engine.context.lines import UNCHANGED, LineQuestion, RatedLine, is_han, rare_share, supposes
+from biem.engine.context.lines import UNCHANGED, LineQuestion, RatedLine, is_han, rarity, supposes
 from biem.engine.context.persons import UNNAMED
 from biem.engine.context.same_subject import (
     are_same,
@@ -33,6 +33,8 @@ from biem.engine.context.same_subject import (
     things_of,
 )
 
+_WEIGHTS: dict[str, float] = asdict(SuccessionWeights())
+_BIAS = _WEIGHTS.pop("bias")
 _LEAST = -0.9
 """Log-odds from which a later line goes first. A former value in the first line misleads, a line too many does not."""
 _RARE = 3
@@ -57,7 +59,10 @@ class Succession:
         self._things = {id(line): things_of(line) for line in lines}
         holders = Counter(thing for things in self._things.values() for thing in things)
         self._holders = Counter(term for line in lines for term in line.terms)
+        self._asked = rarity(self._holders, question.terms) or 1.0
+        self._told = {id(line): rarity(self._holders, line.terms) or 1.0 for line in lines}
         self._closest = dict[int, float]()
+        self._later = dict[int, list[float]]()
         stems = tuple(term for term in question.terms if len(term) >= _STEM)
         common = {thing for thing, count in holders.items() if count > _RARE or thing.startswith(stems)}
         self._common = common | question.terms | question.matter.things
@@ -88,11 +93,7 @@ class Succession:
         """The features of two lines of which one was said later, named as the weights are."""
         one, other, asked = newer.matter, older.matter, self._question.matter
         alike, changed = likeness(newer, older), _changed(newer)
-        later = [
-            likeness(line, older)
-            for line in self._lines
-            if line.hit.node.at > older.hit.node.at and line.hit.node.source != "assistant"
-        ]
+        later = self._likenesses_after(older)
         ahead = self._worth[id(newer)] - self._worth[id(older)]
         terms, common = self._question.terms, newer.terms & older.terms
         asked_of = terms & older.terms
@@ -120,17 +121,29 @@ class Succession:
             "gives": gives_as_much(one, other, asked),
             "names": self._names(newer, older),
             "translated": self._han[id(newer)] != self._han[id(older)],
-            "covers": rare_share(self._holders, common, older.terms),
-            "later_asked": rare_share(self._holders, newer.terms & terms, terms),
-            "earlier_asked": rare_share(self._holders, older.terms & terms, terms),
+            "covers": self._rarity(common) / self._told[id(older)],
+            "later_asked": self._rarity(newer.terms & terms) / self._asked,
+            "earlier_asked": self._rarity(asked_of) / self._asked,
             "own_words": min(sum(self._holders[term] == _BOTH for term in common - terms), _MOST_OWN),
             "near_numbers": _nearness(one, other),
             "lacks_asked": lacks,
             "lacks_asked_alike": lacks * alike,
-            "part_asked": rare_share(self._holders, asked_of - newer.terms, terms)
-            * rare_share(self._holders, asked_of & newer.terms, terms),
+            "part_asked": self._rarity(asked_of - newer.terms) * self._rarity(asked_of & newer.terms) / self._asked**2,
             "nearer_words": self._words_before(newer) > jaccard(newer.terms, older.terms),
         }
+
+    def _rarity(self, terms: frozenset[str]) -> float:
+        return rarity(self._holders, terms)
+
+    def _likenesses_after(self, older: RatedLine) -> list[float]:
+        """The likeness of the line to each line that a person said later."""
+        if id(older) not in self._later:
+            self._later[id(older)] = [
+                likeness(line, older)
+                for line in self._lines
+                if line.hit.node.at > older.hit.node.at and line.hit.node.source != "assistant"
+            ]
+        return self._later[id(older)]
 
     def _words_before(self, newer: RatedLine) -> float:
         """The highest share of index terms (Jaccard) that the line has in common with an earlier line."""
@@ -140,43 +153,35 @@ class Succession:
         return self._closest[id(newer)]
 
 
-def lift_successors(
-    lines: Sequence[RatedLine], succession: Succession, weights: SuccessionWeights, least: float
-) -> None:
+def lift_successors(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:
     """Lift the most probable successor of each line that may be shown just above it.
 
     `least`: the worth from which a line may be shown.
     """
     for older in sorted(lines, key=_said):
-        newer = _successor(older, lines, succession, weights) if older.worth >= least else None
+        newer = _successor(older, lines, succession) if older.worth >= least else None
         if newer is not None:
             lift(newer, older)
 
 
-def lift_predecessors(
-    lines: Sequence[RatedLine], succession: Succession, weights: SuccessionWeights, least: float
-) -> None:
+def lift_predecessors(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:
     """Lift each line just above its most probable successor, if nothing succeeds that: what was before is asked for.
 
     `least`: the worth from which a line may be shown.
     """
-    successors = {id(line): _successor(line, lines, succession, weights) for line in lines}
+    successors = {id(line): _successor(line, lines, succession) for line in lines}
     for older in lines:
         newer = successors[id(older)]
         if newer is not None and successors[id(newer)] is None and older.worth >= least:
             lift(older, newer)
 
 
-def _successor(
-    older: RatedLine, lines: Sequence[RatedLine], succession: Succession, weights: SuccessionWeights
-) -> RatedLine | None:
-    parts = asdict(weights)
-    bias = parts.pop("bias")
+def _successor(older: RatedLine, lines: Sequence[RatedLine], succession: Succession) -> RatedLine | None:
     best, found = _LEAST, None
     for newer in lines:
         if succession.may_succeed(newer, older):
             measured = succession.features(newer, older)
-            odds = bias + sum(weight * measured[name] for name, weight in parts.items())
+            odds = _BIAS + sum(weight * measured[name] for name, weight in _WEIGHTS.items())
             if odds > best:
                 best, found = odds, newer
     return found
