@@ -260,3 +260,10 @@ def test_a_labelled_thing_disputes_itself_and_no_other_one(older: str, newer: st
     )
     assert same is not None
     assert another is None
+
+
+@pytest.mark.parametrize(
+    "text", ["I take 20 mg in the morning.", "Physio is on weekends.", "爸爸晚上吃药。", "降压药是睡前吃的。"]
+)
+def test_a_part_of_the_day_is_a_time(text: str) -> None:
+    assert "time" in RULES.matter(text).gives
