@@ -267,3 +267,11 @@ def test_a_labelled_thing_disputes_itself_and_no_other_one(older: str, newer: st
 )
 def test_a_part_of_the_day_is_a_time(text: str) -> None:
     assert "time" in RULES.matter(text).gives
+
+
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [("妈妈每天吃降压药。", False), ("变压器是两百瓦的。", False), ("工资降了。", True), ("变成两百瓦了。", True)],
+)
+def test_a_long_noun_that_begins_with_a_word_of_change_tells_of_none(text: str, changes: bool) -> None:
+    assert RULES.matter(text).changes is changes
