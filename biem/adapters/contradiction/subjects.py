@@ -52,7 +52,7 @@ _JOKE = re.compile(
     re.IGNORECASE,
 )
 _QUOTE = re.compile(r"[\"“”「」『』]")
-_FIRST = re.compile(r"\b(?:i|i'm|i've|i'd|my|me|mine|we|our|us)\b|[我咱俺]|本人", re.IGNORECASE)
+_FIRST = re.compile(r"\b(?:i|i'm|i've|i'd|my|me|mine|myself|we|our|us|ourselves)\b|[我咱俺]|本人", re.IGNORECASE)
 _KIN_CHAIN = re.compile(
     r"\b(?P<owner>(?i:my|our|his|her|their|your|the)|[A-Z][\w-]+(?:\s[A-Z][\w-]+)?['’]s)\s"
     r"(?P<before>(?:(?:ex|old|older|elder|eldest|young|younger|youngest|big|little|late|twin|best|former|new|good|dear|step|half"

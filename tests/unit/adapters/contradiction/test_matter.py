@@ -275,3 +275,8 @@ def test_a_part_of_the_day_is_a_time(text: str) -> None:
 )
 def test_a_long_noun_that_begins_with_a_word_of_change_tells_of_none(text: str, changes: bool) -> None:
     assert RULES.matter(text).changes is changes
+
+
+def test_what_people_do_for_themselves_is_theirs() -> None:
+    assert RULES.matter("Taught myself the ukulele.").persons == {"me"}
+    assert RULES.matter("Built the shed ourselves.").persons == {"me"}
