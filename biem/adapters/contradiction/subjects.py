@@ -327,6 +327,8 @@ class Subjects:
                 continue  # no specific person, or a profession
             if found["kin"] in _PETS and whose == found.start() > 0:
                 continue  # 我表妹的猫 is hers
+            if found["kin"] in _PETS and not found["owner"] and before.isalpha() and not _FIRST.search(text):
+                continue  # 楼下的流浪猫
             owner = found["owner"] or "我"
             persons.add(
                 f"{'me' if owner[0] in '我咱' else owner[0] if owner[0] in '你您他她' else owner}"

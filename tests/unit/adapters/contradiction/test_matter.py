@@ -280,3 +280,9 @@ def test_a_long_noun_that_begins_with_a_word_of_change_tells_of_none(text: str, 
 def test_what_people_do_for_themselves_is_theirs() -> None:
     assert RULES.matter("Taught myself the ukulele.").persons == {"me"}
     assert RULES.matter("Built the shed ourselves.").persons == {"me"}
+
+
+def test_a_pet_without_an_owner_is_the_speakers_only_where_he_speaks_of_his() -> None:
+    assert RULES.matter("楼下那只流浪猫叫大黄。").persons == set()
+    assert RULES.matter("猫生病了。").persons == {"me.cat"}
+    assert RULES.matter("我养的猫生病了。").persons == {"me.cat"}
