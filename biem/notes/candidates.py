@@ -6,9 +6,7 @@ vector ─► dense; tags, or the nearest ─► their notes ─► dense within
 """
 
 import logging
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -40,8 +38,6 @@ _PAUSE_S = 2.0
 """Pause before an index that was down is asked again."""
 _TIMES = 2
 """Windows of time in a query that are searched."""
-_CACHE_BYTES = 20_000_000
-
 _MOST_TERMS = 40
 """Index terms of a query that are looked for in each candidate."""
 _MOST_NAMES = 400
@@ -78,6 +74,7 @@ class NoteCandidates:
     """Tags that the query names."""
     tags: CurrentTags
     pool: Sequence[PoolChunk]
+    """Without vectors."""
 
 
 class CandidateSearch:
@@ -89,8 +86,6 @@ class CandidateSearch:
         self._embedder = embedder
         self._tags = tags
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="biem-notes-search")
-        self._vectors: OrderedDict[str, Vector] = OrderedDict()
-        self._lock = threading.Lock()
         self._down_until = 0.0
 
     def find(self, sought: Sought, policy: NoteRankPolicy, degraded: list[str]) -> NoteCandidates:
@@ -106,12 +101,6 @@ class CandidateSearch:
         words, first = by_words.result()
         rest = self._read(sought, ids - first.keys())
         return NoteCandidates(vector, words, named.result(), tags.result(), [*first.values(), *rest])
-
-    def forget(self, chunks: Collection[str]) -> None:
-        """Forget the vectors of erased chunks."""
-        with self._lock:
-            for key in chunks:
-                self._vectors.pop(key, None)
 
     def close(self) -> None:
         """Wait for running searches; a second call does nothing."""
@@ -202,22 +191,9 @@ class CandidateSearch:
     # -- rows -------------------------------------------------------------------------------------------------------
 
     def _read(self, sought: Sought, ids: Collection[str]) -> list[PoolChunk]:
-        """The chunks of these ids as they are now; their vectors, which never change, from the cache if it has them."""
-        if not ids:
-            return []
-        with self._lock:
-            kept = {key: self._vectors[key] for key in ids if key in self._vectors}
-            for key in kept:
-                self._vectors.move_to_end(key)
+        """The chunks of these ids as they are now."""
         terms = list(dict.fromkeys(sought.lexemes))[:_MOST_TERMS]
-        chunks = self._records.pool(sought.scopes, sorted(ids), kept.keys(), terms)
-        with self._lock:
-            for chunk in chunks:
-                if chunk.vector is not None:
-                    self._vectors[chunk.id] = chunk.vector
-            while len(self._vectors) * self._embedder.info.dim * 4 > _CACHE_BYTES:
-                self._vectors.popitem(last=False)
-        return [replace(chunk, vector=kept[chunk.id]) if chunk.id in kept else chunk for chunk in chunks]
+        return self._records.pool(sought.scopes, sorted(ids), terms)
 
 
 def _timed(sought: Sought) -> list[NoteFilter]:

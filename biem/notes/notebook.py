@@ -224,7 +224,8 @@ class Notebook:
             chunks = [stored.chunk for stored in system.records.chunks_of(scopes, note.id)]
             found = related(own, chunks, relation)
             pool = system.records.pool(scopes, [own.id, *(chunk.id for chunk in found)]) if found else []
-            vectors = {each.id: each.vector for each in pool if each.vector is not None}
+            kept = system.records.load_vectors([each.sha for each in pool]) if pool else {}
+            vectors = {each.id: kept[each.sha] for each in pool if each.sha in kept}
             question = system.embedder.embed([query], "query")[0] if query else vectors.get(own.id)
             return fitting(found, vectors, question, budget_tokens=budget_tokens, top_k=top_k)
 

@@ -40,7 +40,8 @@ logger = logging.getLogger("biem.notes")
 T = TypeVar("T")
 
 _THREADS = 12
-_CACHE_BYTES = 20_000_000
+_CACHE_BYTES = 40_000_000
+"""Vectors of chunks and tags."""
 _USED_S = 5.0
 """How long it is believed that a scope has notes, or has none."""
 _KEYWORDS = 12
@@ -119,9 +120,10 @@ class NoteSearcher:
         self._contradicted.clear()
         self._tags.changed()
 
-    def forget(self, chunks: Collection[str]) -> None:
-        """Forget what is kept of erased chunks and of all tags."""
-        self._candidates.forget(chunks)
+    def forget(self) -> None:
+        """Forget all that is kept of notes: some were erased."""
+        with self._lock:
+            self._vectors.clear()
         self.changed()
 
     def knows_none(self, scope: Scope) -> bool:
@@ -233,14 +235,20 @@ class NoteSearcher:
     def _known(
         self, tags: CurrentTags, pool: Sequence[PoolChunk], named: Sequence[int], sizes: Mapping[str, int]
     ) -> TagVectors:
-        """The tags of the pool and those that the query names, and the vectors of those that stand for them."""
+        """The tags of the pool and those that the query names, and the vectors of those that stand for them.
+
+        The chunks of the pool get their vectors, which one statement reads with those of the tags.
+        """
         infos = tags.infos(set(named).union(*((*chunk.tag_ids, *chunk.note_tag_ids) for chunk in pool)))
-        by_sha = {info.sha: info.root for info in infos.values() if not info.idle}
-        vectors = {by_sha[sha]: vector for sha, vector in self._kept(list(by_sha)).items()}
+        roots = {info.root: info.sha for info in infos.values() if not info.idle}
+        kept = self._kept({*roots.values(), *(chunk.sha for chunk in pool)})
+        vectors = {root: kept[sha] for root, sha in roots.items() if sha in kept}
+        for chunk in pool:
+            chunk.vector = kept.get(chunk.sha)
         return TagVectors(infos, vectors, sizes)
 
-    def _kept(self, keys: Sequence[bytes]) -> dict[bytes, Vector]:
-        """Vectors of tags, from the cache or from PostgreSQL."""
+    def _kept(self, keys: Collection[bytes]) -> dict[bytes, Vector]:
+        """Vectors of texts, from the cache or from PostgreSQL."""
         found: dict[bytes, Vector] = {}
         with self._lock:
             for key in keys:

@@ -137,14 +137,16 @@ class Scanner:
 
     def _scan(self, run: _Run, full: bool, accept: bool, on_progress: Progress | None) -> ScanReport:
         library, started = run.library, self._clock.now()
-        try:
-            walk = self._files.walk(library.root, library.exclude)
-            if walk.top not in ("", library.root):  # it was registered without links
-                raise StoreUnavailable(f"{library.root} leads to another folder now: add that one as a library")
-        except StoreUnavailable as error:
-            logger.warning("library %s is not scanned: %s", library.name, error)
-            return replace(run.report, reason=str(error))
-        run.known, run.report = self._records.files(library), replace(run.report, files=len(walk.files))
+        with ThreadPoolExecutor(1, thread_name_prefix="biem-notes-known") as pool:  # PostgreSQL works during the walk
+            known = pool.submit(self._records.files, library)
+            try:
+                walk = self._files.walk(library.root, library.exclude)
+                if walk.top not in ("", library.root):  # it was registered without links
+                    raise StoreUnavailable(f"{library.root} leads to another folder now: add that one as a library")
+            except StoreUnavailable as error:
+                logger.warning("library %s is not scanned: %s", library.name, error)
+                return replace(run.report, reason=str(error))
+        run.known, run.report = known.result(), replace(run.report, files=len(walk.files))
         full = full or self._is_due_in_full(library, started)
         changes = compare(walk, run.known, scanned_ns=_nanoseconds(library.scanned_at), full=full)
         run.add(unchanged=len(changes.unchanged))

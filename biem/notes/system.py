@@ -341,7 +341,7 @@ class NoteSystem:
 
     def purged(self, erased: ErasedNotes) -> StoreCount:
         """Remove rows of erased chunks and tags from the index, and count them before and after."""
-        self.searcher.forget(erased.chunks)
+        self.searcher.forget()
         try:
             before = self.index.count(erased.chunks) + self.index.count_tags(erased.tags)
             self.index.purge(erased.chunks, erased.tags)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.house.statements import statements
+
 TESTS = Path(__file__).parents[1]
 ACCEPTING = {
     "test_a_closed_adapter_closes_again",
@@ -33,7 +35,7 @@ class Function:
 
 def functions(path: Path) -> list[Function]:
     found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in statements(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             inside = list(ast.walk(node))
             calls = [one.func for one in inside if isinstance(one, ast.Call)]

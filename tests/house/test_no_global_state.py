@@ -14,6 +14,7 @@ from biem.domain.concept import concept_id, item_id
 from biem.domain.merging import derived_id, sources_hash
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
+from tests.house.statements import statements
 
 PACKAGE = Path(__file__).parents[2] / "biem"
 IDENTITIES = """
@@ -66,17 +67,17 @@ def test_the_library_prints_nothing_and_touches_no_global_randomness() -> None:
     for path in sorted(PACKAGE.rglob("*.py")):
         if "cli" in path.relative_to(PACKAGE).parts:
             continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
         modules = {
             alias.asname or alias.name
-            for node in ast.walk(tree)
+            for node in tree
             if isinstance(node, ast.Import)
             for alias in node.names
             if alias.name in ("random", "numpy")
         }
         globals_ = tuple(f"{name}." if name == "random" else f"{name}.random." for name in modules)
-        for node in ast.walk(tree):
-            if not isinstance(node, ast.Call):
+        for node in tree:
+            if not isinstance(node, ast.Call) or not (globals_ or isinstance(node.func, ast.Name)):
                 continue
             called = ast.unparse(node.func)
             if called == "print" or (globals_ and called.startswith(globals_)):
@@ -116,7 +117,7 @@ def test_no_module_keeps_state_and_only_what_serves_an_event_loop_is_asynchronou
             for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
             if isinstance(target, ast.Name)
         }
-        for function in ast.walk(tree):
+        for function in statements(tree):
             if isinstance(function, ast.AsyncFunctionDef) and not serves_a_loop:
                 wrong.append(f"{path.name}: async def {function.name}")
             if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -128,10 +129,11 @@ def test_no_module_keeps_state_and_only_what_serves_an_event_loop_is_asynchronou
 
 def _changed(function: ast.FunctionDef | ast.AsyncFunctionDef, own: set[str]) -> list[str]:
     """Names of the module that a function changes; one that it binds itself is its own."""
-    local = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    shared = own - local - {argument.arg for argument in ast.walk(function) if isinstance(argument, ast.arg)}
-    found = [f"global {node.names}" for node in ast.walk(function) if isinstance(node, ast.Global)]
-    for node in ast.walk(function):
+    inside = list(ast.walk(function))
+    local = {node.id for node in inside if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    shared = own - local - {argument.arg for argument in inside if isinstance(argument, ast.arg)}
+    found = [f"global {node.names}" for node in inside if isinstance(node, ast.Global)]
+    for node in inside:
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
             changed = node.value
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGES:

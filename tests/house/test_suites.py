@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import biem
+from tests.house.statements import statements
 
 ROOT = Path(biem.__file__).parent
 MAKEFILE = (ROOT.parent / "Makefile").read_text(encoding="utf-8")
@@ -44,7 +45,7 @@ def floors() -> list[set[str]]:
 def imports(path: Path) -> set[str]:
     """The parts of the package that a module imports, those of its functions included."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in statements(ast.parse(path.read_text(encoding="utf-8"))):
         names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
         names += [one.name for one in node.names] if isinstance(node, ast.Import) else []
         found.update(name.split(".")[1] for name in names if name.startswith("biem."))

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +15,7 @@ import psycopg
 import pytest
 
 from biem.adapters.embedded import EmbeddedStack, Urls, keep, status, stop
-from tests.support.fakes import PATIENCE_S
+from tests.support.fakes import PATIENCE_S, eventually
 
 LINGER_S = 0.2
 CLIENT = f"""
@@ -28,16 +27,6 @@ with EmbeddedStack(home, linger_s={LINGER_S}):
     print(status(home).owner_pid, flush=True)
     sys.stdin.read()
 """
-
-
-def eventually(condition: Callable[[], object], within_s: float, what: str) -> None:
-    """Wait until the condition holds; fail after `within_s`."""
-    deadline = time.monotonic() + within_s
-    waiting = psutil.Process()
-    while not condition():
-        assert time.monotonic() < deadline, f"not within {within_s} s: {what}"
-        with pytest.raises(psutil.TimeoutExpired):
-            waiting.wait(timeout=0.02)
 
 
 def processes(home: Path) -> list[int]:

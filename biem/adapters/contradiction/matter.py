@@ -56,6 +56,8 @@ _HAS = re.compile(
     rf"|我(?:们|家)?有[一两二三四五个]{{0,2}}[\u4e00-\u9fff]?(?P<han>{_KIN_ZH})"
 )
 """Introduces relatives: "We have two sons, Ben and Leo"."""
+_NOT_MINE = re.compile(r"['’]s?\s|[ -]in[ -]law\b", re.IGNORECASE)
+"""My wife's sister is no sister of mine, and my mother-in-law not my mother."""
 _ANAPHORS = frozenset(("he", "she", "they", "quoted"))
 _OTHER = {"你": "you", "您": "you", "他": "he", "她": "she"}
 
@@ -220,6 +222,8 @@ def _persons(reading: Reading, subjects: Subjects, things: frozenset[str]) -> fr
     persons = {_plain(_HOUSE.sub("", name)) for name in whole if _is_spoken_of(name, text)} - _ANAPHORS
     persons |= {name.lower() for name in _ASKED.findall(text) if name != "I" and "?" in text}
     for start, end in about.spans:  # my aunt Li Na: she is an aunt, too
+        if _NOT_MINE.search(text, start, end):
+            continue
         kin = {f"me.{_KIN[word]}" for word in text[start:end].lower().split() if word in _KIN}
         persons |= kin if any(name.startswith("me.") for name in persons) else set()
     for found in _QUALIFIED.finditer(text):
@@ -303,4 +307,5 @@ def _kin_of(word: str, otherwise: str) -> str:
 def _plain(name: str) -> str:
     owner, dot, rest = name.partition(".")
     owner = _OTHER.get(owner, owner)
-    return f"{owner}.{_kin_of(rest.split()[-1], rest)}" if dot and rest else owner
+    kin = (_kin_of(part.split()[-1], part) for part in rest.split(".") if part)
+    return ".".join((owner, *kin)) if dot and rest else owner

@@ -98,8 +98,8 @@ class RuleContradictions:
         return unlike or not may_align(self._surface(older.text), self._surface(newer.text))
 
     def _are_of_two_things(self, older: Statement, newer: Statement) -> bool:
-        """Whether labels distinguish their subjects: machine 1, and machine 2."""
-        if not all(marks.LABEL.search(side.text, 0, marks.LABELLED) for side in (newer, older)):
+        """Whether labels or ranks distinguish their subjects: machine 1 and machine 2, an older and a younger son."""
+        if not all(marks.DISTINGUISHED.search(side.text, 0, marks.LABELLED) for side in (newer, older)):
             return False
         one, other = (
             {word for word in self._value_updates.core(self._read(side.text, side.speaker)).which if word[0] == "#"}

@@ -171,6 +171,21 @@ def _labels(text: str, numbers: Sequence[Piece], *, asked: bool) -> frozenset[st
     return frozenset(found)
 
 
+def _ranks(text: str, relatives: Sequence[tuple[int, int]], *, chinese: bool) -> frozenset[str]:
+    """Which of several relatives these spans name: `#elder` of "my older daughter", of 大女儿 and of 哥哥."""
+    if chinese:
+        found = {_han_rank(text[max(0, start - 1) : start], text[start:end]) for start, end in relatives}
+    else:
+        found = {match.lastgroup for span in relatives if (match := marks.RANK.search(text, *span))}
+    return frozenset(f"#{rank}" for rank in found if rank)
+
+
+def _han_rank(before: str, relative: str) -> str:
+    """The rank by the character before, else by the relation itself, with the side of the family."""
+    side = next((marks.HAN_SIDES[one] for one in relative if one in marks.HAN_SIDES), "")
+    return side + (marks.HAN_RANKS.get(before) or marks.HAN_RANKS.get(relative[-1], ""))
+
+
 class StatementCores:
     """Reads the cores of statements. Thread-safe."""
 
@@ -224,7 +239,9 @@ class StatementCores:
             and not marks.OF_THE_PAST.search(outside_titles),
             adds=marks.ANOTHER.search(text) is not None or marks.ON_OCCASION.search(text) is not None,
             days=marks.ON_DAYS.search(text) is not None,
-            which=labels.union(_WAYS.get(found.group().lower(), found.group().lower()) for found in which),
+            which=(labels | _ranks(text, about.spans, chinese=chinese)).union(
+                _WAYS.get(found.group().lower(), found.group().lower()) for found in which
+            ),
             of_old=marks.OLD_ONE.search(text) is not None,
             past=any(clause.past for clause in reading.clauses),
             denies=marks.DENIES.search(text) is not None,

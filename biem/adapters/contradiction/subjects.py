@@ -55,11 +55,15 @@ _QUOTE = re.compile(r"[\"“”「」『』]")
 _FIRST = re.compile(r"\b(?:i|i'm|i've|i'd|my|me|mine|myself|we|our|us|ourselves)\b|[我咱俺]|本人", re.IGNORECASE)
 _KIN_CHAIN = re.compile(
     r"\b(?P<owner>(?i:my|our|his|her|their|your|the)|[A-Z][\w-]+(?:\s[A-Z][\w-]+)?['’]s)\s"
-    r"(?P<before>(?:(?:ex|old|older|elder|eldest|young|younger|youngest|big|little|late|twin|best|former|new|good|dear|step|half"
+    r"(?P<before>(?:(?:ex|old|older|elder|eldest|oldest|young|younger|youngest|middle|big|little|late|twin|best|former|new|good|dear|step|half"
     r"|great)[\s-]){0,2})(?P<kin>[a-z]+(?:[ -]in[ -]law)?)(?P<name>(?:\s(?!I\b)[A-Z][\w-]+){0,2})"
 )
+_FURTHER = re.compile(r"['’]s?\s(?:(?:older|younger|eldest|youngest|big|little)\s)?(?P<kin>[a-z]+(?:-in-law)?)\b")
+"""A relative of a relative: my wife's sister."""
 _WHICH = re.compile(r"(?:former|new|good|dear|big|little|best)[\s-]|\s$")
 """Adjectives that do not distinguish persons."""
+_ELDEST = re.compile(r"\b(?:elder|eldest|oldest)[\s-]", re.IGNORECASE)
+_YOUNGEST = re.compile(r"\byoungest[\s-]", re.IGNORECASE)
 _ASKING = r"(?!(?:What|Who|Whose|When|Where|Which|Why|How|That|This|It|He|She|There|Here|Let)\b)"
 _OWNED = re.compile(
     rf"\b(?P<name>{_ASKING}[A-Z][\w-]+(?:\s[A-Z][\w-]+)?)['’]s\b(?!\s(?:a|an|the|not|now|been|going)\b)"
@@ -96,6 +100,12 @@ _ALONE = re.compile(
     r"(?P<kin>(?i:mom|mum|mommy|mummy|mama|dad|daddy|papa|grandma|grandpa|granny|nana|auntie))\b"
 )
 """Relations without an owner: the speaker's."""
+_CHILD = re.compile(
+    r"\b(?:my|our)\s(?P<which>eldest|oldest|youngest)(?=['’]s\b|\s(?:one|is|was|has|had|will|can|and|got|gets|goes|needs|wants"
+    r"|likes|loves|hates|plays|lives|works|studies|turns|turned|moved|started|isn't|doesn't)\b|\s?[,.;!?]|$)",
+    re.IGNORECASE,
+)
+"""Relations without a noun: my eldest."""
 _TITLED = re.compile(
     r"\b(?P<kin>(?i:aunt|auntie|uncle|cousin|grandma|grandpa|granny|nana|grandmother|grandfather))\s"
     r"(?P<name>[A-Z][\w-]+)"
@@ -279,17 +289,23 @@ class Subjects:
             owner = found["owner"].lower().removesuffix("'s").removesuffix("’s")
             whose = _OURS.get(owner, _SAME.get(owner, owner))
             name = found["name"].strip().lower()
-            which = _WHICH.sub("", found["before"])
-            persons.add(
-                ".".join(
-                    part for part in (whose, name or f"{which}{_KIN_NAMES.get(found['kin'], found['kin'])}") if part
-                )
-            )
-            named = {self._reader.stem(word) for word in re.findall(r"[\w-]+", found.group())}
+            which = _ELDEST.sub("older ", _YOUNGEST.sub("younger ", _WHICH.sub("", found["before"])))
+            person = name or f"{which}{_KIN_NAMES.get(found['kin'], found['kin'])}"
+            end = found.end()
+            if (further := _FURTHER.match(text, end)) and further["kin"] in self._kin - _PETS:
+                person += f".{_KIN_NAMES.get(further['kin'], further['kin'])}"
+                end = further.end()
+            persons.add(".".join(part for part in (whose, person) if part))
+            named = {self._reader.stem(word) for word in re.findall(r"[\w-]+", text[found.start() : end])}
             words |= named
             if kin.lower() not in _PETS:
-                spans.append(found.span())
-            rest = rest.replace(found.group(), " ", 1)
+                spans.append((found.start(), end))
+            rest = rest.replace(text[found.start() : end], " ", 1)
+        for found in _CHILD.finditer(rest):
+            persons.add("me.youngerchild" if found["which"].lower() == "youngest" else "me.olderchild")
+            words.add(self._reader.stem(found["which"]))
+            spans.append((place := text.index(found.group()), place + len(found.group())))
+        rest = _CHILD.sub(" ", rest)
         for found in _TITLED.finditer(rest):
             persons.add(f"me.{found['name'].lower()}")
             words |= {self._reader.stem(word) for word in found.group().split()}
@@ -319,7 +335,7 @@ class Subjects:
         words: set[str] = set()
         spans: list[tuple[int, int]] = []
         rest = text
-        last = 0
+        last, last_person = 0, ""
         for found in self._han_chain.finditer(text):
             whose, last = last if not found["owner"] else 0, found.end()
             before = text[max(0, found.start() - 1) : found.start()]
@@ -330,10 +346,13 @@ class Subjects:
             if found["kin"] in _PETS and not found["owner"] and before.isalpha() and not _FIRST.search(text):
                 continue  # 楼下的流浪猫
             owner = found["owner"] or "我"
-            persons.add(
-                f"{'me' if owner[0] in '我咱' else owner[0] if owner[0] in '你您他她' else owner}"
-                f".{_KIN_NAMES.get(found['kin'], found['kin'])}"
-            )
+            kin = _KIN_NAMES.get(found["kin"], found["kin"])
+            if whose == found.start() > 0 and found.group().startswith("的") and last_person in persons:
+                persons.remove(last_person)  # 我老婆的妹妹: neither my wife nor my sister
+                last_person += f".{kin}"
+            else:
+                last_person = f"{'me' if owner[0] in '我咱' else owner[0] if owner[0] in '你您他她' else owner}.{kin}"
+            persons.add(last_person)
             words |= {found["kin"], owner}
             if found["kin"] not in _PETS:
                 spans.append(found.span())

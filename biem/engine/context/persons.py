@@ -71,6 +71,8 @@ def foreign_penalty(question: Matter, asks: str, matter: Matter, text: str, *, t
         related = {name.rpartition(".")[2] for name in asked if "." in name}
         if related & kin and related <= kin and told.isdisjoint(asked):  # her daughter, not mine
             return 0.0 if share(of_whom, question.things) else FOREIGN
+        if told.isdisjoint(asked) and any("." in one and one in asked for one in (n.rpartition(".")[0] for n in told)):
+            return FOREIGN  # my wife's sister, not my wife
         if any(_names(other, text) or any(other in name for name in told) for other in others):
             return 0.0
         if kin & _PARTNERS and others <= _PARTNERS:  # a boyfriend may have become the husband

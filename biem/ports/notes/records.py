@@ -1,6 +1,6 @@
 """The records of libraries: their files, chunks and tags."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
@@ -132,7 +132,7 @@ class PendingTag:
     sha: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PoolChunk:
     """What ranking needs of a chunk: numbers only. Tag ids stand in the order of their sources."""
 
@@ -147,8 +147,10 @@ class PoolChunk:
     tag_counts: tuple[int, ...]
     note_tag_ids: tuple[int, ...]
     note_tag_counts: tuple[int, ...]
-    vector: Vector | None
-    """Of this model; None where it is not embedded yet."""
+    sha: bytes
+    """Of the text that is embedded: the key of its vector."""
+    vector: Vector | None = None
+    """Of this model, set by the search; None where it is not embedded yet."""
     asked: tuple[int, ...] = ()
     """Which of the terms that were asked for it has: their places, from 0."""
 
@@ -323,10 +325,8 @@ class NoteRecords(Protocol):
         their number costs. Chunks of indexed notes that another model holds are not among them.
         """
 
-    def pool(
-        self, scopes: Sequence[Scope], ids: Sequence[str], known: Collection[str] = (), terms: Sequence[str] = ()
-    ) -> list[PoolChunk]:
-        """The chunks of these ids that exist in these scopes, in no order; those of `known` without their vectors.
+    def pool(self, scopes: Sequence[Scope], ids: Sequence[str], terms: Sequence[str] = ()) -> list[PoolChunk]:
+        """The chunks of these ids that exist in these scopes, in no order and without their vectors.
 
         Of `terms`, which are index terms, each chunk names those that it has.
         """

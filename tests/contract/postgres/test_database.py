@@ -7,6 +7,8 @@ from contextlib import ExitStack, closing, nullcontext
 
 import psycopg
 import pytest
+from psycopg.adapt import PyFormat, Transformer
+from psycopg.pq import Format
 
 from biem.adapters.postgres.database import ALL_SCOPES, Database
 from biem.adapters.postgres.records import PostgresRecords
@@ -62,6 +64,21 @@ def test_a_failure_inside_ends_the_deferring(pool: Database) -> None:
 
     # When something else commits / Then it waits for the disk
     assert setting(pool) == "on"
+
+
+@pytest.mark.parametrize(
+    ("sent", "binary"),
+    [([bytes(range(256)), b"", None], True), ([None, b"\\x00"], True), ([], False), ([None], False)],
+)
+def test_a_list_of_bytes_is_sent_without_escaping_it(pool: Database, sent: list[bytes | None], *, binary: bool) -> None:
+    # Given a list of keys / When it is sent, again as a prepared statement
+    with pool.connection() as connection:
+        writer = Transformer(connection)
+        writer.dump_sequence([sent], [PyFormat.AUTO])
+        rows = [connection.execute("SELECT %s::bytea[] AS keys", (sent,)).fetchone() for _ in range(3)]
+    # Then the server has the same bytes, and none was written as text
+    assert [row and row.keys for row in rows] == [sent] * 3
+    assert list(writer.formats or ()) == [Format.BINARY if binary else Format.TEXT]
 
 
 @pytest.mark.req("D2", partly="which commits wait for the disk")

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 import biem
-from biem.bootstrap import build_embedder
+from biem.bootstrap import build_embedder, servers
 from biem.config import Settings
 from tests.integration.documentation.preloaded import preloaded
 
@@ -131,6 +131,13 @@ def docs_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     subprocess.run([INSTALLED / "biem", "--home", home, "local", "down"], check=True, capture_output=True)
 
 
+@pytest.fixture
+def _servers_stay(docs_home: Path) -> Iterator[None]:
+    """Servers that a page finds running; each command that finds none starts them, and ends them when it leaves."""
+    with servers(Settings(home=docs_home)):
+        yield
+
+
 @pytest.fixture(scope="module")
 def forked_biem(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The folder of a `biem` that needs not be loaded for each call."""
@@ -146,7 +153,7 @@ def _model_stays_loaded(docs_home: Path) -> Iterator[None]:
     embedder.close()
 
 
-@pytest.mark.usefixtures("_model_stays_loaded")
+@pytest.mark.usefixtures("_model_stays_loaded", "_servers_stay")
 @pytest.mark.req("G69")
 @pytest.mark.req("X2", partly="the documented examples, with default settings")
 @pytest.mark.parametrize(

@@ -17,11 +17,10 @@ from biem.adapters.embedded import Status, boot, keep, status, stop
 from biem.adapters.milvus.light_import import MilvusClient
 from biem.errors import ConfigError, StoreFull
 from tests.support import stacks
-from tests.support.fakes import PATIENCE_S
+from tests.support.fakes import PATIENCE_S, eventually
 from tests.support.stacks import (
     CLIENT,
     down,
-    eventually,
     joined,
     kill_owner,
     processes,

@@ -11,12 +11,11 @@ import pytest
 
 from biem.adapters.embedded import status
 from tests.support import stacks
-from tests.support.fakes import PATIENCE_S
+from tests.support.fakes import PATIENCE_S, eventually
 from tests.support.stacks import (
     LINGER_S,
     client,
     down,
-    eventually,
     joined,
     kill_owner,
     lives,

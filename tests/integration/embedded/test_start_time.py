@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.support import stacks
-from tests.support.fakes import PATIENCE_S
-from tests.support.stacks import down, eventually, joined
+from tests.support.fakes import PATIENCE_S, eventually
+from tests.support.stacks import down, joined
 
 base = stacks.base
 BESIDE = """

@@ -30,23 +30,24 @@ def labelled() -> tuple[dict[str, str], list[tuple[str, str]]]:
     return files, questions
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def memory(settings: Configure) -> Iterator[biem.Memory]:
-    """A memory with the packaged embedder."""
+    """A memory with the packaged embedder, for all tests: they only ask."""
     alone = settings(sleep=SleepPolicy(off=("notes",)))
     with biem.connect(alone, scope=biem.Scope(user=uuid.uuid4().hex)) as opened:
         yield opened
         opened.erase(user=opened.bound_to.user)
 
 
-@pytest.fixture
-def asked(memory: biem.Memory, tmp_path: Path) -> list[tuple[str, str]]:
+@pytest.fixture(scope="module")
+def asked(memory: biem.Memory, tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str]]:
     """The questions, once the notes are read."""
     files, questions = labelled()
+    root = tmp_path_factory.mktemp("labelled")
     for path, text in files.items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text, encoding="utf-8")
-    memory.notes.add(tmp_path, name="labelled")
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
+    memory.notes.add(root, name="labelled")
     eventually(lambda: memory.notes.sync().pending == 0)  # a sync ends at an outage, which a busy machine may seem
     assert (len(files), len(questions)) == (30, 60)
     return questions

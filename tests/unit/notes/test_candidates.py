@@ -52,9 +52,7 @@ class Records:
         self.matched.append(unindexed)
         return {}
 
-    def pool(
-        self, scopes: Sequence[Scope], ids: Sequence[str], known: Sequence[str], terms: Sequence[str]
-    ) -> list[PoolChunk]:
+    def pool(self, scopes: Sequence[Scope], ids: Sequence[str], terms: Sequence[str]) -> list[PoolChunk]:
         return []
 
 

@@ -34,7 +34,7 @@ def chunk(
 ) -> PoolChunk:
     """A chunk whose tags are headings, and those of its note in its path."""
     counts, inherited = (0, len(tags), 0, 0, 0), (len(note_tags), 0, 0, 0, 0)
-    return PoolChunk(name, note or name, "lib", "ns", 0, at, tags, counts, note_tags, inherited, vector)
+    return PoolChunk(name, note or name, "lib", "ns", 0, at, tags, counts, note_tags, inherited, b"", vector)
 
 
 def tag(number: int, *, uses: int = 1, root: int | None = None, idle: bool = False) -> TagInfo:
@@ -153,7 +153,7 @@ def test_a_time_that_the_query_names_and_guides_raise_a_score() -> None:
 
 
 def test_the_tags_of_note_and_chunk_have_the_weights_of_their_sources() -> None:
-    mixed = PoolChunk("a", "a", "l", "ns", 0, None, (5, 6, 7), (0, 1, 0, 1, 1), (1, 2), (2, 0, 0, 0, 0), None)
+    mixed = PoolChunk("a", "a", "l", "ns", 0, None, (5, 6, 7), (0, 1, 0, 1, 1), (1, 2), (2, 0, 0, 0, 0), b"")
     assert list(weighted(mixed, WEIGHTS)) == [(1, 1.0), (2, 1.0), (5, 0.8), (6, 0.4), (7, 0.2)]
 
 

@@ -1,10 +1,10 @@
 """What a search of notes reads in PostgreSQL: rows of some scopes only, and tags."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from biem.adapters.postgres.database import Connection, Row
-from biem.adapters.postgres.node_rows import Store, vector_of
+from biem.adapters.postgres.node_rows import Store
 from biem.adapters.postgres.notes.rows import passage_of
 from biem.adapters.postgres.records import tsquery
 from biem.domain.scope import Scope
@@ -52,11 +52,8 @@ class PostgresNoteReading(Store):
         best = sorted(scores, key=lambda key: (-scores[key], key))[:limit]
         return {key: scores[key] for key in best}
 
-    def pool(
-        self, scopes: Sequence[Scope], ids: Sequence[str], known: Collection[str] = (), terms: Sequence[str] = ()
-    ) -> list[PoolChunk]:
-        asked = [tsquery([term]) for term in terms]
-        wanted = {"ids": list(ids), "known": list(known), "terms": asked, "model": self._model}
+    def pool(self, scopes: Sequence[Scope], ids: Sequence[str], terms: Sequence[str] = ()) -> list[PoolChunk]:
+        wanted = {"ids": list(ids), "terms": [tsquery([term]) for term in terms]}
         rows = self._read(scopes, "note_pool", wanted, binary=True) if ids else []
         return [
             PoolChunk(
@@ -70,7 +67,7 @@ class PostgresNoteReading(Store):
                 tag_counts=tuple(row.tag_counts),
                 note_tag_ids=tuple(row.note_tag_ids),
                 note_tag_counts=tuple(row.note_tag_counts),
-                vector=vector_of(row.vector),
+                sha=row.sha,
                 asked=tuple(row.asked),
             )
             for row in rows
@@ -92,8 +89,8 @@ class PostgresNoteReading(Store):
     # -- tags -------------------------------------------------------------------------------------------------------
 
     def tags(self, scopes: Sequence[Scope], ids: Sequence[int]) -> dict[int, TagInfo]:
-        rows = self._read(scopes, "note_tags", {"ids": list(ids)}) if ids else []
-        return {row.id: TagInfo(**{**row._asdict(), "sha": bytes(row.sha)}) for row in rows}
+        rows = self._read(scopes, "note_tags", {"ids": list(ids)}, binary=True) if ids else []
+        return {row.id: TagInfo(*row) for row in rows}
 
     def aliases(self, scopes: Sequence[Scope]) -> dict[int, int]:
         return {row.id: row.same_as for row in self._read(scopes, "note_aliases", {})}

@@ -304,8 +304,7 @@ SELECT c.id::text, c.note_id::text, n.library_id::text, c.ns, c.place, n.at, c.t
     ARRAY(SELECT (t.number - 1)::integer
         FROM unnest((SELECT %(terms)s::text[]::tsquery[])) WITH ORDINALITY AS t (term, number) -- read once, not for each chunk
         WHERE c.tsv @@ t.term) AS asked,
-    CASE WHEN c.id <> ALL (%(known)s::uuid[])
-        THEN (SELECT e.vector FROM embeddings e WHERE e.model = %(model)s AND e.sha256 = c.body_sha) END AS vector
+    c.body_sha AS sha
 FROM note_chunks c JOIN notes n ON n.id = c.note_id
 WHERE c.id = ANY (%(ids)s::uuid[]) AND c.ns = ANY (%(scopes)s)
 
@@ -329,15 +328,21 @@ FROM (
 ) n
 
 -- note_tags: tags by id, each with the one that stands for it
-WITH RECURSIVE led (id, root, same_as, hops) AS (
-    SELECT t.id, t.id, t.same_as, 0 FROM tags t WHERE t.id = ANY (%(ids)s::integer[]) AND t.ns = ANY (%(scopes)s)
+WITH RECURSIVE asked AS MATERIALIZED (
+    SELECT t.id, t.ns, t.shown, t.sha256, t.idle, t.uses, t.same_as FROM tags t
+    WHERE t.id = ANY (%(ids)s::integer[]) AND t.ns = ANY (%(scopes)s)
+), led (id, root, same_as, hops) AS (
+    SELECT a.id, a.id, a.same_as, 0 FROM asked a WHERE a.same_as IS NOT NULL
     UNION ALL
     SELECT led.id, t.id, t.same_as, led.hops + 1 FROM led JOIN tags t ON t.id = led.same_as WHERE led.hops < 8
 )
-SELECT t.id, t.ns, t.shown, root.id AS root, root.shown AS root_shown, root.sha256 AS sha, root.idle,
-    root.uses + CASE WHEN root.id = t.id THEN 0 ELSE t.uses END AS uses
+SELECT a.id, a.ns, a.shown, a.id AS root, a.shown AS root_shown, a.sha256 AS sha, a.idle, a.uses
+FROM asked a WHERE a.same_as IS NULL
+UNION ALL
+SELECT a.id, a.ns, a.shown, root.id, root.shown, root.sha256, root.idle,
+    root.uses + CASE WHEN root.id = a.id THEN 0 ELSE a.uses END
 FROM (SELECT DISTINCT ON (led.id) led.id, led.root FROM led ORDER BY led.id, led.hops DESC) AS ends
-JOIN tags t ON t.id = ends.id JOIN tags root ON root.id = ends.root
+JOIN asked a ON a.id = ends.id JOIN tags root ON root.id = ends.root
 
 -- note_named_tags: tags by name
 SELECT id FROM tags WHERE ns = ANY (%(scopes)s) AND name = ANY (%(names)s) AND NOT idle

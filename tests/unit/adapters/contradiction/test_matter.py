@@ -293,3 +293,44 @@ def test_a_pet_without_an_owner_is_the_speakers_only_where_he_speaks_of_his() ->
     assert RULES.matter("楼下那只流浪猫叫大黄。").persons == set()
     assert RULES.matter("猫生病了。").persons == {"me.cat"}
     assert RULES.matter("我养的猫生病了。").persons == {"me.cat"}
+
+
+@pytest.mark.parametrize(
+    ("text", "ranks"),
+    [
+        ("My elder son starts school.", {"#elder"}),
+        ("Our oldest daughter lives in Leeds.", {"#elder"}),
+        ("What does my big brother do?", {"#elder"}),
+        ("My youngest is allergic to nuts.", {"#younger"}),
+        ("My middle daughter plays the harp.", {"#middle"}),
+        ("小儿子什么时候打疫苗？", {"#younger"}),
+        ("我哥哥住在成都。", {"#elder"}),
+        ("二女儿在学钢琴。", {"#second"}),
+        ("My oldest car still runs.", set()),
+        ("My daughter likes older songs.", set()),
+        ("我女儿长大了。", set()),
+        ("我儿子很小。", set()),
+    ],
+)
+def test_a_rank_distinguishes_relatives(text: str, ranks: set[str]) -> None:
+    assert RULES.matter(text).which == ranks
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "other"),
+    [
+        ("大女儿对花生过敏。", "大女儿对花生不过敏了。", "小女儿对花生不过敏了。"),
+        ("我姐姐的生日是5月3号。", "更正：我姐姐的生日是6月1号。", "更正：我妹妹的生日是6月1号。"),
+        (
+            "My older daughter has ballet on Wednesdays.",
+            "My eldest daughter now has ballet on Fridays.",
+            "My youngest daughter now has ballet on Fridays.",
+        ),
+    ],
+)
+def test_relatives_of_different_ranks_do_not_contradict_each_other(older: str, newer: str, other: str) -> None:
+    same, another = (
+        RULES.compare(Statement(older, "ann"), Statement(text, "ann"), 0.9, least=0.1) for text in (newer, other)
+    )
+    assert same is not None
+    assert another is None
