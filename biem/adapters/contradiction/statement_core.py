@@ -176,7 +176,7 @@ def _ranks(text: str, relatives: Sequence[tuple[int, int]], *, chinese: bool) ->
     if chinese:
         found = {_han_rank(text[max(0, start - 1) : start], text[start:end]) for start, end in relatives}
     else:
-        found = {match.lastgroup for span in relatives if (match := marks.RANK.search(text, *span))}
+        found = {match.lastgroup or "" for span in relatives if (match := marks.RANK.search(text, *span))}
     return frozenset(f"#{rank}" for rank in found if rank)
 
 
