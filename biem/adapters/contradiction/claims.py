@@ -14,7 +14,7 @@ from biem.adapters.contradiction.reading import Reading
 _JOINED = re.compile(
     r"\s*[,;]?\s+(?:and|but|while|whereas|plus|as well as)\s+(?:also\s+|then\s+)?"
     r"|;\s*"
-    r"|,\s+(?=[a-z])(?!(?:in|at|on|for|with|since|from|by|near|to|until|because|so|as|which|who|where|when"
+    r"|,\s+(?=`?[a-z])(?!(?:in|at|on|for|with|since|from|by|near|to|until|because|so|as|which|who|where|when"
     r"|up|down|over|under|above|below|behind|beside|inside|outside|next|close|right|just|no|not"
     r"|first|second|third|fourth|fifth|top|ground)\b)"
 )
@@ -24,6 +24,7 @@ _BOTH = frozenset(("并非", "并不", "并列", "并肩", "并排", "并购", "
 _SUBJECT = re.compile(
     r"^(?:(?i:my|his|her|our|their|the)\s\w+|[A-Z][\w'-]+(?:\s[A-Z][\w'-]+)?|I|(?i:we|he|she|they|you|it))(?=\s)"
 )
+_VERB = re.compile("[a-z]+")
 
 
 class Claims:
@@ -51,17 +52,19 @@ def _parts(text: str) -> Iterator[str]:
     if any(c > "\u2e7f" for c in text):
         yield from _chinese(text)
         return
-    subject = ""
+    subject, verb = "", None
     for place, part in enumerate(part for part in _JOINED.split(text) if part.strip()):
         named = _SUBJECT.match(part)
         if place == 0:
             subject = named[0] if named else ""
-        yield f"{subject} {part}" if place and subject and not named else part
+            verb = _VERB.match(part, len(subject) + 1)
+        repeats = verb is not None and verb[0] in part.split(maxsplit=2)[1:2]  # "billing uses 18 and web uses 20"
+        yield f"{subject} {part}" if place and subject and not (named or repeats) else part
 
 
 def _chinese(text: str) -> Iterator[str]:
-    """Parts without a verb are no claims unless joined with one: 北京，朝阳区 is one place."""
-    parts, verb = [""], False
+    """Parts without a verb are no claims unless joined with one: 北京，朝阳区 is one place. 停车位300 omits a verb."""
+    parts, verb, before = [""], False, ""
     for word, tag in knowing().tag(text):
         if word in _JOINED_ZH:
             parts.append("")
@@ -70,7 +73,8 @@ def _chinese(text: str) -> Iterator[str]:
             verb = True
         else:
             parts[-1] += word
-            verb = verb or tag.startswith("v")
+            verb = verb or tag.startswith("v") or (before.startswith("n") and word.isdecimal())
+        before = tag
     said = [part for part in parts if part.strip()]
     if verb or len(said) > 1:
         yield from said

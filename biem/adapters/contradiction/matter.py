@@ -83,6 +83,8 @@ _ALTERS = re.compile(
 """Marks an end or a return to a former habit: a change that the rules for automatic decisions do not rely on."""
 _NAME = re.compile(r"(?<=[a-z] )[A-Z][\w-]+")
 _COMPANION = re.compile(r"\bwith (?:my |our )?$")
+_OWN_PET = re.compile(r"\b(?:[Mm]y|[Oo]ur) (?:[a-z]+ )?(?:cat|dog)(?: [A-Z][\w-]+)?|我们?家?的?[猫狗]")
+_CALLED = re.compile(r"(?:['’]s name is|['’]s called| is called| is named) (?P<name>[A-Z][\w-]+)")
 _HAN_CALLED = re.compile("[,，]?(?:的?名字)?(?:名?叫|是)(?P<name>[\u4e00-\u9fff]{2,3})(?=[，。！,!；]|$)")
 _I_AM = re.compile(
     r"\b(?:I'm|I am) [A-Z][\w-]+(?: [A-Z][\w-]+)?(?=[,.!;]|$| and\b)"
@@ -244,13 +246,17 @@ def _persons(reading: Reading, subjects: Subjects, things: frozenset[str]) -> fr
 
 
 def _called(text: str, relations: tuple[tuple[int, int], ...]) -> frozenset[tuple[str, str]]:
-    """Relatives and the names that the text gives them, in lower case; of a Chinese full name also the given name."""
+    """Relatives and pets, and the names that the text gives them, in lower case; of a Chinese full name also the given
+    name.
+    """
     found = set()
-    for start, end in relations:
+    for start, end in (*relations, *(pet.span() for pet in _OWN_PET.finditer(text))):
         named = {word[1] for word in _KIN_WITHIN.finditer(text[start:end])}
         kin = next((_KIN[word] for word in _KIN if word in named), "")
         if kin and (name := _NAME.search(text, start, end)):
             found.add((f"me.{kin}", name.group().lower()))
+        elif kin and (said := _CALLED.match(text, end)):
+            found.add((f"me.{kin}", said["name"].lower()))
         elif kin and (called := _HAN_CALLED.match(text, end)):
             found |= {(f"me.{kin}", called["name"]), (f"me.{kin}", called["name"][-2:])}
     for had in _HAS.finditer(text):

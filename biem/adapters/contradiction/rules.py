@@ -1,5 +1,6 @@
 """Implements `ContradictionRules`: specific rules first, then a small model of weak cues."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
@@ -160,17 +161,19 @@ class RuleContradictions:
 
     def _about_all(self, verdict: Verdict, older: Statement, newer: Statement) -> Verdict:
         """The verdict on all claims of the older: partial, or limited to the lowest confidence of its claims."""
-        if verdict.rule in WHOLE and not JOINED.search(older.text):
+        claims = self._claims.of(self._read(older.text, older.speaker))
+        if verdict.rule in WHOLE and not (JOINED.search(older.text) or self._give_values(claims, older.speaker)):
             return verdict  # the core covers the whole statement
         after = self._read(newer.text, newer.speaker)
         disputed: list[str] = []
         stands, least = False, verdict.confidence
-        for text in self._claims.of(self._read(older.text, older.speaker)):
+        for text in claims:
             if not self._claims.adds(self._read(text, older.speaker), after):
                 disputed.append(text)
                 continue
-            alone = self._specific(replace(older, text=text), newer)
-            if alone is None:
+            part = replace(older, text=text)
+            alone = self._specific(part, newer)
+            if alone is None or (verdict.aligned and not self._is_aligned(alone, part, newer)):
                 stands = True
             else:
                 disputed.append(text)
@@ -178,6 +181,15 @@ class RuleContradictions:
         if stands:
             return replace(verdict, partial=True, claim=" ".join(disputed))
         return replace(verdict, confidence=least)
+
+    def _is_aligned(self, verdict: Verdict, older: Statement, newer: Statement) -> bool:
+        found = self._aligned(verdict, older, newer)
+        return found is not None and found.aligned
+
+    def _give_values(self, claims: Sequence[str], speaker: str) -> bool:
+        """Whether several of these claims have numbers: "the gym opens at 7, the pool at 9"."""
+        cores = (self._value_updates.core(self._read(text, speaker)) for text in claims)
+        return sum(bool(core.numbers) for core in cores) > 1
 
     def cues(self, older: Statement, newer: Statement, similarity: float | None) -> dict[str, float] | None:
         """The weak cues of a pair, used to fit the weights; None if a rule decides."""

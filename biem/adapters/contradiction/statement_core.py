@@ -342,8 +342,11 @@ class StatementCores:
 
 
 def _changes(text: str, tokens: list[Token]) -> bool:
-    """Whether it reports a change; a Chinese character counts as a separate word or at the start of one."""
-    starts = {token.start for token in tokens}
+    """Whether it reports a change; a Chinese character counts as a separate word or at the start of one.
+
+    Long nouns begin with one without a change: 降压药.
+    """
+    starts = {token.start for token in tokens if token.tag != "n" or len(token.word) < _DIVIDED}
     return any(
         not tokens or len(found.group()) > 1 or found.start() in starts for found in marks.CHANGES.finditer(text)
     )

@@ -52,7 +52,7 @@ _JOKE = re.compile(
     re.IGNORECASE,
 )
 _QUOTE = re.compile(r"[\"“”「」『』]")
-_FIRST = re.compile(r"\b(?:i|i'm|i've|i'd|my|me|mine|we|our|us)\b|[我咱俺]|本人", re.IGNORECASE)
+_FIRST = re.compile(r"\b(?:i|i'm|i've|i'd|my|me|mine|myself|we|our|us|ourselves)\b|[我咱俺]|本人", re.IGNORECASE)
 _KIN_CHAIN = re.compile(
     r"\b(?P<owner>(?i:my|our|his|her|their|your|the)|[A-Z][\w-]+(?:\s[A-Z][\w-]+)?['’]s)\s"
     r"(?P<before>(?:(?:ex|old|older|elder|eldest|oldest|young|younger|youngest|middle|big|little|late|twin|best|former|new|good|dear|step|half"
@@ -343,6 +343,8 @@ class Subjects:
                 continue  # no specific person, or a profession
             if found["kin"] in _PETS and whose == found.start() > 0:
                 continue  # 我表妹的猫 is hers
+            if found["kin"] in _PETS and not found["owner"] and before.isalpha() and not _FIRST.search(text):
+                continue  # 楼下的流浪猫
             owner = found["owner"] or "我"
             kin = _KIN_NAMES.get(found["kin"], found["kin"])
             if whose == found.start() > 0 and found.group().startswith("的") and last_person in persons:

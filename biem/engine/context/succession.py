@@ -76,8 +76,8 @@ class Succession:
             return False
         if supposes(node.text) or is_own_of_another(newer, older):
             return False
-        if relatives(newer.matter) and self._is_foreign(newer, older):
-            return False  # "my dad was born on …" succeeds no birthday of mine
+        if any("." in name for name in newer.matter.persons) and self._is_foreign(newer, older):
+            return False  # "my dad was born on …" succeeds no birthday of mine, nor Ida's cat my cat
         return not is_of_another_way(newer.matter, older.matter, self._question.matter)
 
     def _is_foreign(self, newer: RatedLine, older: RatedLine) -> bool:

@@ -25,8 +25,11 @@ GIVES = {
         r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:jan|febr)uary|march|april|may|june|july|august"
         r"|(?:septem|octo|novem|decem)ber|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)(?= \d)|\d+(?:st|nd|rd|th)"
         r"|(?:19|20)\d\d|noon|midnight|o'clock|(?:half|quarter) (?:past|to)|today|tonight|tomorrow|yesterday"
-        r"|(?:next|this|last) (?:week|month|year|weekend)|spring|summer|autumn|winter)\b|\d[:.]\d\d\b|\d\s?[ap]\.?m\b"
-        rf"|{_DIGIT}\s?[月号日点年]|(?:周|星期|礼拜)[一二三四五六日天]|[今明后昨]天|[今明]晚|[本这下上]个?[周月]|[今明去]年|[春夏秋冬]天|中午",
+        r"|(?:next|this|last) (?:week|month|year|weekend)|spring|summer|autumn|winter"
+        r"|mornings?|afternoons?|evenings?|nights?|bedtime|weekends?)\b"
+        r"|\d[:.]\d\d\b|\d\s?[ap]\.?m\b"
+        rf"|{_DIGIT}\s?[月号日点年]|(?:周|星期|礼拜)[一二三四五六日天]|[今明后昨]天|[今明]晚|[本这下上]个?[周月]|[今明去]年|[春夏秋冬]天"
+        r"|[早晚]上|清晨|凌晨|[上中下]午|傍晚|半夜|夜里|睡前|周末",
         re.IGNORECASE,
     ),
     "amount": re.compile(

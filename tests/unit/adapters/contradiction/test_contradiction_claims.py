@@ -24,6 +24,12 @@ I am allergic to peanuts but I love pizza | I am not allergic to peanuts
 我住在北京并养了一只猫 | 我搬到上海了
 我喜欢茶和咖啡 | 我不再喜欢茶了
 我住在北京，在腾讯上班 | 我搬到上海了
+My rent is 800, the garage is 60 | My rent is 850 now
+The gym opens at 7, the pool opens at 9 | The gym opens at 6 now
+`orders` uses Node 18, `shop` uses Node 20 | Upgraded orders to Node 22
+Billing runs on Node 18 and web runs on Node 20 | Upgraded billing to Node 22
+房租3000，停车位300 | 房租涨到3200了
+健身房7点开门，游泳馆9点开门 | 健身房改成6点开门了
 """
 ALL = """
 Ann lives in Berlin | Ann moved to Paris
@@ -34,6 +40,8 @@ I like tea and coffee | I no longer like tea and coffee
 Hello there! By the way, I live in Berlin, and I love it. See you soon! | I moved to Paris
 小明住在北京 | 小明搬到上海了
 我住在北京，朝阳区 | 我搬到上海了
+My rent is 800, due on the 3rd | My rent is 850 now
+我的牙医预约在周五，下午三点 | 我的牙医预约改到周一了
 大家好，顺便说一下，我住在北京，非常喜欢这里。很高兴认识你 | 我搬到上海了
 """
 

@@ -182,6 +182,13 @@ def test_the_speakers_own_name_is_distinguished_from_other_names(text: str, own:
         ("My sister in law Petra is here.", {("me.sister", "petra")}),
         ("我闺女叫林小满，上初一。", {("me.daughter", "林小满"), ("me.daughter", "小满")}),
         ("My brother plays chess.", set()),
+        ("My brother is called Jonas.", {("me.brother", "jonas")}),
+        ("My sister's name is Petra.", {("me.sister", "petra")}),
+        ("Our cat Momo is asleep.", {("me.cat", "momo")}),
+        ("Our old dog is called Bruno.", {("me.dog", "bruno")}),
+        ("The neighbour's cat is called Tiger.", set()),
+        ("我家猫叫煤球。", {("me.cat", "煤球")}),
+        ("邻居家的猫叫煤球。", set()),
         ("We have a daughter, Orla, who is six.", {("me.daughter", "orla")}),
         ("我认识了新的男朋友，叫许安平，是木匠。", {("me.boyfriend", "许安平"), ("me.boyfriend", "安平")}),
     ],
@@ -260,6 +267,32 @@ def test_a_labelled_thing_disputes_itself_and_no_other_one(older: str, newer: st
     )
     assert same is not None
     assert another is None
+
+
+@pytest.mark.parametrize(
+    "text", ["I take 20 mg in the morning.", "Physio is on weekends.", "爸爸晚上吃药。", "降压药是睡前吃的。"]
+)
+def test_a_part_of_the_day_is_a_time(text: str) -> None:
+    assert "time" in RULES.matter(text).gives
+
+
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [("妈妈每天吃降压药。", False), ("变压器是两百瓦的。", False), ("工资降了。", True), ("变成两百瓦了。", True)],
+)
+def test_a_long_noun_that_begins_with_a_word_of_change_tells_of_none(text: str, changes: bool) -> None:
+    assert RULES.matter(text).changes is changes
+
+
+def test_what_people_do_for_themselves_is_theirs() -> None:
+    assert RULES.matter("Taught myself the ukulele.").persons == {"me"}
+    assert RULES.matter("Built the shed ourselves.").persons == {"me"}
+
+
+def test_a_pet_without_an_owner_is_the_speakers_only_where_he_speaks_of_his() -> None:
+    assert RULES.matter("楼下那只流浪猫叫大黄。").persons == set()
+    assert RULES.matter("猫生病了。").persons == {"me.cat"}
+    assert RULES.matter("我养的猫生病了。").persons == {"me.cat"}
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,7 @@ OTHERS = [
     ),
     ("我的生日是哪天？", "我是10月17号过生日。", "我老婆的生日是4月4号，我之前弄混了。"),
     ("When is my birthday?", "My birthday is on 14 May.", "My mother's birthday is on 5 September."),
+    ("What's our cat called?", "Our cat is called Momo.", "Ida's cat is called Tiger."),
     ("When is my mum's birthday?", "My mother's birthday is on 5 September.", "My birthday is on 14 May."),
     ("我妈的生日是哪天？", "我妈妈的生日是9月3日。", "我的生日是5月14日。"),
     ("我住在哪里？", "我住在杭州。", "我姐姐住在苏州。"),
