@@ -50,9 +50,10 @@ _FOLDS = 16
 _SCALE = 20.0
 """A component of a unit vector of 384 dimensions is about a twentieth."""
 _FEW = (1, 2, 3, 5)
-_YOUNG, _WEIGHT_YOUNG, _WEIGHT_PLAIN = 25, 2.0, 8.0
+_YOUNG, _WEIGHT_YOUNG, _WEIGHT_SIBLING, _WEIGHT_PLAIN = 25, 2.0, 4.0, 8.0
 """Messages up to which a life is a young memory, and the weight of its pairs: it has a twentieth as many. Those of
-`two_of_a_kind.txt`, whose names begin with `plain`, are fewer still, and usual."""
+`siblings_and_changes.txt` and `two_of_a_kind.txt`, whose names begin with `sibling` and `plain`, are fewer still, and
+usual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,8 @@ class Pair:
         """What the pair counts in the fit."""
         if self.life.id.startswith("plain-"):
             return _WEIGHT_PLAIN
+        if self.life.id.startswith("sibling-"):
+            return _WEIGHT_SIBLING
         return _WEIGHT_YOUNG if len(self.life.turns) <= _YOUNG else 1.0
 
 

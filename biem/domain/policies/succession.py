@@ -12,68 +12,70 @@ class SuccessionWeights:
     Fitted by `benchmarks.fit_succession` to the lines of lives, made ones and those written by hand (ADR 0055).
     """
 
-    bias: float = -4.854
-    alike: float = 3.665
+    bias: float = -4.908
+    alike: float = 3.086
     """Likeness of the two lines, 0 to 1."""
-    nearest_before: float = 1.524
+    nearest_before: float = 1.275
     """`alike` minus the likeness of the later line to its closest earlier line: 0 if that is this one."""
-    nearest_after: float = 2.03
+    nearest_after: float = 1.921
     """`alike` minus the likeness of the earlier line to its closest later line."""
-    nearer: float = -1.33
+    nearer: float = -1.012
     """Later lines that are more like the earlier line, in fifths."""
-    later_like: float = 1.9
+    later_like: float = 1.662
     """Likeness of the later line to the question …"""
-    earlier_like: float = 2.054
+    earlier_like: float = 0.803
     """… and of the earlier line."""
-    ahead: float = 0.451
+    ahead: float = 0.334
     """Worth of the later line minus that of the earlier, within ±10."""
-    says_change: float = 0.607
+    says_change: float = 0.056
     """1 if words of the later line state a change."""
-    changed: float = 0.228
+    changed: float = 0.267
     """Log-odds, by its vector, that the later line tells of a change …"""
-    changed_before: float = -0.206
+    changed_before: float = -0.267
     """… and that the earlier does."""
-    changed_alike: float = 0.593
+    changed_alike: float = 0.675
     """`changed` times `alike`."""
-    says_change_alike: float = -0.391
+    says_change_alike: float = -0.149
     """`says_change` times `alike`."""
-    says_change_of_it: float = 1.239
+    says_change_of_it: float = 1.649
     """1 if words of the later line state a change, and both state one attribute of a person."""
-    alike_asked: float = -2.169
+    alike_asked: float = 0.913
     """`alike` times `earlier_like`."""
-    past: float = -0.681
+    past: float = -0.695
     """1 if the later line tells of the past."""
-    other_person: float = -0.414
+    other_person: float = -0.504
     """1 if the later line is about other persons than the question, more than the earlier is, and names no thing of
     that."""
-    other_relative: float = -0.612
+    other_relative: float = -1.19
     """1 if both name relatives, and not the same."""
-    other_kind: float = -1.134
+    other_kind: float = -0.547
     """1 if it names another kind of thing than the one in question, which the earlier names."""
-    gives: float = 0.944
+    gives: float = 0.906
     """1 if it has a value of the requested kind where the earlier has one."""
-    names: float = 1.189
+    names: float = 0.939
     """1 if both name a thing that few lines name and the question does not."""
-    translated: float = 0.328
+    translated: float = 0.423
     """1 if the two are in different scripts."""
-    covers: float = 1.122
+    covers: float = 2.843
     """Share of the earlier line's index terms that the later one has, by their rarity among the lines."""
-    later_asked: float = 1.829
+    later_asked: float = 1.155
     """Share of the question's index terms that the later line has, likewise …"""
-    earlier_asked: float = 0.864
+    earlier_asked: float = 0.062
     """… and that the earlier has."""
-    own_words: float = 0.333
+    own_words: float = 0.355
     """Number of index terms, at most 2, that these two lines alone have, and the question does not."""
-    near_numbers: float = 1.321
+    near_numbers: float = 1.208
     """Of their nearest two unequal numbers the square of the smaller by the larger; 0 if one line has none."""
-    lacks_asked: float = 1.118
+    lacks_asked: float = 1.004
     """1 if the later line has some of the question's index terms that the earlier has, and lacks others: the vet
     of the dog, where that of the cat is asked for."""
-    lacks_asked_alike: float = -3.071
+    lacks_asked_alike: float = -2.129
     """`lacks_asked` times `alike`."""
-    part_asked: float = -12.374
+    part_asked: float = -0.988
     """The share of the question's terms that only the earlier line has, times that of those that both have."""
-    nearer_words: float = -1.081
+    other_thing: float = -0.658
+    """1 if the later line names things and the earlier one a thing in question, and they have none in common."""
+    nearer_words: float = -0.859
     """1 if another earlier line has a larger share of index terms in common with the later one (Jaccard)."""
 
     def __post_init__(self) -> None:

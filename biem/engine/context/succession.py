@@ -19,6 +19,7 @@ from biem.domain.conflict import Matter
 from biem.domain.policies.succession import SuccessionWeights
 from biem.domain.text import jaccard, share
 from biem.engine.context.lines import UNCHANGED, LineQuestion, RatedLine, is_han, rarity, supposes
+from biem.engine.context.modifiers import has_other_modifier
 from biem.engine.context.persons import UNNAMED
 from biem.engine.context.same_subject import (
     are_same,
@@ -58,9 +59,16 @@ class Succession:
         self._question = question
         self._things = {id(line): things_of(line) for line in lines}
         holders = Counter(thing for things in self._things.values() for thing in things)
-        self._holders = Counter(term for line in lines for term in line.terms)
-        self._asked = rarity(self._holders, question.terms) or 1.0
-        self._told = {id(line): rarity(self._holders, line.terms) or 1.0 for line in lines}
+        in_chinese = is_han(question.text)
+        self._words = {
+            id(line): line.terms if is_han(line.hit.node.text) == in_chinese else line.terms | line.matter.things
+            for line in lines
+        }
+        """The index terms of each line; of one in the other script also its things, which have English names."""
+        self._holders = Counter(term for words in self._words.values() for term in words)
+        self._terms = frozenset(term for term in question.terms if self._holders[term])
+        self._asked = self._rarity(self._terms) or 1.0
+        self._told = {key: self._rarity(words) or 1.0 for key, words in self._words.items()}
         self._closest = dict[int, float]()
         self._later = dict[int, list[float]]()
         stems = tuple(term for term in question.terms if len(term) >= _STEM)
@@ -78,11 +86,23 @@ class Succession:
             return False
         if any("." in name for name in newer.matter.persons) and self._is_foreign(newer, older):
             return False  # "my dad was born on …" succeeds no birthday of mine, nor Ida's cat my cat
+        if has_other_modifier(newer.hit.node.text, older.hit.node.text, self._question.text):
+            return False
         return not is_of_another_way(newer.matter, older.matter, self._question.matter)
 
     def _is_foreign(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it is about other persons than the question, more than the older is, and names no thing of that."""
         return newer.foreign > max(older.foreign, UNNAMED) and not self._names(newer, older)
+
+    def _is_of_another_thing(self, newer: RatedLine, older: RatedLine) -> bool:
+        """Whether it names things, but none of the older one, which names a thing in question.
+
+        Things of texts in different scripts cannot be compared.
+        """
+        if self._han[id(newer)] != self._han[id(older)]:
+            return False
+        one, other = self._things[id(newer)], self._things[id(older)]
+        return bool(one) and share(other, self._question.matter.things) and not share(one, other)
 
     def _names(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it names the value of the older one: a thing of few lines that the question does not have."""
@@ -95,9 +115,9 @@ class Succession:
         alike, changed = likeness(newer, older), _changed(newer)
         later = self._likenesses_after(older)
         ahead = self._worth[id(newer)] - self._worth[id(older)]
-        terms, common = self._question.terms, newer.terms & older.terms
-        asked_of = terms & older.terms
-        lacks = bool(asked_of - newer.terms) and bool(asked_of & newer.terms)
+        terms, newer_words, older_words = self._terms, self._words[id(newer)], self._words[id(older)]
+        common, asked_of = newer_words & older_words, terms & older_words
+        lacks = bool(asked_of - newer_words) and bool(asked_of & newer_words)
         related = bool(relatives(one) and relatives(other))
         return {
             "alike": alike,
@@ -122,13 +142,14 @@ class Succession:
             "names": self._names(newer, older),
             "translated": self._han[id(newer)] != self._han[id(older)],
             "covers": self._rarity(common) / self._told[id(older)],
-            "later_asked": self._rarity(newer.terms & terms) / self._asked,
+            "later_asked": self._rarity(newer_words & terms) / self._asked,
             "earlier_asked": self._rarity(asked_of) / self._asked,
             "own_words": min(sum(self._holders[term] == _BOTH for term in common - terms), _MOST_OWN),
             "near_numbers": _nearness(one, other),
             "lacks_asked": lacks,
             "lacks_asked_alike": lacks * alike,
-            "part_asked": self._rarity(asked_of - newer.terms) * self._rarity(asked_of & newer.terms) / self._asked**2,
+            "part_asked": self._rarity(asked_of - newer_words) * self._rarity(asked_of & newer_words) / self._asked**2,
+            "other_thing": self._is_of_another_thing(newer, older),
             "nearer_words": self._words_before(newer) > jaccard(newer.terms, older.terms),
         }
 

@@ -19,7 +19,6 @@ BESIDE = ("We watched the snow from the kitchen.", "今天地铁特别挤。", "
 CHANGES = [
     ("What does my uncle do?", "My uncle Otis is a florist.", "Otis is through with flowers, he binds books now."),
     ("我舅舅是做什么的？", "我舅舅阿良开花店。", "阿良不开花店了，如今在装订古书。"),
-    ("What do I write my notes with?", "I write my notes with Orbital.", "Orbital shut down, so it's Quillpad now."),
     (
         "Where do we rehearse?",
         "We rehearse in hall four.",
@@ -48,7 +47,6 @@ CHANGES = [
         "My colleague says hi, and the shop came up on Django 5 on Sunday without a hitch.",
     ),
     ("装修预算是多少？", "装修预算十二万。", "老公说钱不够，预算加到十五万了。"),
-    ("我用什么记笔记？", "我记笔记用的是轨道。", "轨道关停了，现在用的是羽毛笔。"),
     ("What do I write my notes with?", "I write my notes with Orbital.", "我不用Orbital了，改成羽毛笔。"),
     (
         "What colour is the back gate?",
@@ -57,12 +55,33 @@ CHANGES = [
     ),
     ("我姑姑喜欢哪项运动？", "我姑姑的运动是划船。", "My aunt Vera switched from rowing to judo."),
     ("我哥哥的猫叫什么？", "我哥哥的猫叫琥珀。", "我哥哥把猫改名叫可可了。"),
-    ("Where do we live?", "I'm Ruth, a baker. I live in Bude with my husband Al.", "We moved into a flat in Looe."),
     ("我舅舅怎么样了？", "我舅舅摔断了腿，住院了。", "舅舅出院回家了，现在能走路了。"),
     ("What dose do I take?", "I take 10 mg of ramipril in the morning.", "The doctor put me on 5 mg of ramipril."),
     ("我的房租是多少？", "我的房租每月三千二。", "房东来过了，下个月起三千五。"),
+    ("Which day is the weekly sync?", "The weekly sync is on Tuesday.", "We moved the weekly sync to Thursday."),
+    ("周会星期几开？", "周会星期二开。", "周会改到星期四了。"),
+    ("数学老师是谁？", "数学老师是王老师。", "数学老师换成了陈老师。"),
+    ("Who maintains the Android app?", "Priya maintains the Android app.", "Tomas took over the Android app."),
 ]
 OTHERS = [
+    ("Which day is the weekly sync?", "The weekly sync is on Tuesday.", "We moved the monthly sync to Thursday."),
+    ("周会星期几开？", "周会星期二开。", "月会改到星期四了。"),
+    ("数学老师是谁？", "数学老师是王老师。", "语文老师换成了陈老师。"),
+    ("Who maintains the Android app?", "Priya maintains the Android app.", "Tomas took over the iOS app."),
+    ("测试环境的数据库端口是多少？", "测试环境的数据库端口是5432。", "生产环境的数据库端口改成5433了。"),
+    (
+        "What's the rent of the Berlin flat?",
+        "The Berlin flat costs 900 a month.",
+        "The Vienna flat costs 1,150 a month now.",
+    ),
+    ("What's the budget for marketing?", "The budget for marketing is 40k.", "The budget for hiring went up to 60k."),
+    ("北门几点关？", "北门八点关。", "南门改成十点关了。"),
+    ("When is my wife's birthday?", "My wife's birthday is May 5.", "My wife's sister's birthday is June 9."),
+    ("我妹妹住在哪儿？", "我妹妹住在成都。", "我老婆的妹妹搬到重庆了。"),
+    ("我儿子上几年级？", "我儿子上三年级。", "我姐姐的儿子升四年级了。"),
+    ("大女儿的舞蹈课在哪天？", "大女儿的舞蹈课在周三。", "小女儿的舞蹈课改到周五了。"),
+    ("外婆住在哪个医院？", "外婆住在市一院。", "奶奶转到人民医院了。"),
+    ("Which class is my elder son in?", "My elder son is in class 3b.", "My younger son moved up to class 2a."),
     (
         "When's my birthday?",
         "My birthday falls on 17 October.",
@@ -77,7 +96,6 @@ OTHERS = [
     ("Where do I live?", "I moved to Graz last month.", "My sister lives in Vienna."),
     ("我住在哪里？", "我上个月搬到了成都。", "我姐姐住在上海。"),
     ("What's the code of the shed?", "The code of the shed is 7715.", "The code of the garage is 2260 now."),
-    ("When is Harrow due?", "Harrow is due on 5 August.", "Linden is now due on 5 August instead of 2 May."),
     ("When do I see the dentist?", "I see the dentist on May 3.", "The hairdresser moved me to May 9 instead."),
     ("What's my name?", "Call me Jo, I run a bakery.", "My parrot is called Otter."),
     ("Where did I leave the umbrella?", "雨伞落在出租车上了。", "饭盒落在办公室了。"),

@@ -1,0 +1,67 @@
+"""Words that distinguish things of one kind: the weekly sync and the monthly sync, 左眼 and 右眼."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+_TOKEN = re.compile(r"(?<!['’])[^\W\d_\u4e00-\u9fff][^\W\u4e00-\u9fff]*|[\u4e00-\u9fff]")
+_BETWEEN = re.compile(r"[ -]?|['’]s? |的")
+"""Between two words of one name."""
+_LINK = re.compile(r" (?:of|for|in|at|on|to|from|with) (?:the |my |our |his |her |their )?", re.IGNORECASE)
+"""Between a word and what distinguishes it: the budget for hiring."""
+_FUNCTION = frozenset(
+    re.findall(
+        r"[a-z]+|[\u4e00-\u9fff]",
+        "a an the my our your his her its their this that these those new old same other and or but of for in at on to"
+        " from with by is are was were be been has have had we i you he she it they not no now just also only so then"
+        " 的了个这那把被和跟在是我你他她它们都也就还又再新给让从到将后先现只为去",
+    )
+)
+"""Words that distinguish no thing."""
+_MOST_CHARS = 500
+"""Characters of a text that are read."""
+_KEPT = 512
+
+
+def has_other_modifier(newer: str, older: str, asked: str) -> bool:
+    """Whether beside a word of all three the older text has a word of the question, and the newer another word.
+
+    The order of the words is compared, not their meaning: "the sync moved" may be about the weekly sync, "the monthly
+    sync moved" is not.
+    """
+    new, old, question = (_pairs(text[:_MOST_CHARS]) for text in (newer, older, asked))
+    known = old.words | question.words
+    places = {
+        (head, side) for head, side, word in old.beside if {head, word} <= question.words and word not in new.words
+    }
+    return any((head, side) in places and word not in known for head, side, word in new.beside)
+
+
+class _Pairs:
+    """The words of a text, and pairs of a word and one that may distinguish it: before it, or after a preposition."""
+
+    def __init__(self, text: str) -> None:
+        found = list(_TOKEN.finditer(text))
+        words = [_plain(token.group()) for token in found]
+        self.words = frozenset(words)
+        self.beside = frozenset(self._beside(text, found, words))
+
+    @staticmethod
+    def _beside(text: str, found: list[re.Match[str]], words: list[str]) -> Iterator[tuple[str, str, str]]:
+        for place in range(1, len(found)):
+            before = place - 2 if words[place - 1] == "的" and place > 1 else place - 1
+            between = text[found[before].end() : found[place].start()]
+            if not {words[before], words[place]} & _FUNCTION and _BETWEEN.fullmatch(between):
+                yield words[place], "before", words[before]
+        for link in _LINK.finditer(text):
+            head = next((n for n, token in enumerate(found) if token.end() == link.start()), None)
+            word = next((n for n, token in enumerate(found) if token.start() == link.end()), None)
+            if head is not None and word is not None and not {words[head], words[word]} & _FUNCTION:
+                yield words[head], "after", words[word]
+
+
+_pairs = lru_cache(_KEPT)(_Pairs)
+
+
+def _plain(word: str) -> str:
+    return word.lower().removesuffix("s")

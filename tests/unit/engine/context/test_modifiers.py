@@ -1,0 +1,37 @@
+"""Words that distinguish things of one kind."""
+
+import pytest
+
+from biem.engine.context.modifiers import has_other_modifier
+
+
+@pytest.mark.parametrize(
+    ("asked", "older", "newer"),
+    [
+        ("When is the weekly sync?", "The weekly sync is on Tuesday.", "The monthly sync moved to Thursday."),
+        ("What is the budget for marketing?", "The budget for marketing is 40k.", "The budget for hiring went up."),
+        ("Which size are Leo's shoes?", "Leo's shoes are size 31.", "Mia’s shoes are size 28 now."),
+        ("左眼度数是多少？", "左眼350度。", "右眼涨到375度了。"),
+        ("工资卡是哪家银行的？", "工资卡是招行的。", "信用卡换成建行的了。"),
+        ("地下室的钥匙在哪？", "地下室的钥匙在盒子里。", "阁楼的钥匙在抽屉里。"),
+    ],
+)
+def test_another_modifier_of_the_same_word_names_another_thing(asked: str, older: str, newer: str) -> None:
+    assert has_other_modifier(newer, older, asked)
+
+
+@pytest.mark.parametrize(
+    ("asked", "older", "newer"),
+    [
+        ("When is the weekly sync?", "The weekly sync is on Tuesday.", "The weekly sync moved to Thursday."),
+        ("When is the weekly sync?", "The weekly sync is on Tuesday.", "We moved the sync to Thursday."),
+        ("When is the weekly sync?", "The weekly sync is on Tuesday.", "It's on Thursdays now."),
+        ("When is the sync?", "The weekly sync is on Tuesday.", "The monthly sync is on Friday."),
+        ("周会星期几开？", "周会星期二开。", "会改到星期四了。"),
+        ("小满学什么乐器？", "小满在学二胡。", "小满不拉二胡了，改弹古筝。"),
+        ("", "", ""),
+        ("\ud800", "\x00", "的的的"),
+    ],
+)
+def test_the_same_or_no_modifier_names_no_other_thing(asked: str, older: str, newer: str) -> None:
+    assert not has_other_modifier(newer, older, asked)
