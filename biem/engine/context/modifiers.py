@@ -12,8 +12,9 @@ _LINK = re.compile(r" (?:of|for|in|at|on|to|from|with) (?:the |my |our |his |her
 _FUNCTION = frozenset(
     re.findall(
         r"[a-z]+|[\u4e00-\u9fff]",
-        "a an the my our your his her its their this that these those new old same other and or but of for in at on to"
-        " from with by is are was were be been has have had we i you he she it they not no now just also only so then"
+        "a an the my our your his her its their this that these those new old same other current present actual own"
+        " whole and or but of for in at on to from with by is are was were be been has have had we i you he she it they"
+        " not no now just also only so then"
         " 的了个这那把被和跟在是我你他她它们都也就还又再新给让从到将后先现只为去",
     )
 )
