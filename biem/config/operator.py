@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource
+from pydantic_settings import BaseSettings, DotEnvSettingsSource, PydanticBaseSettingsSource
 
 from biem.errors import ConfigError
 
@@ -83,7 +83,7 @@ class OperatorOnly(_Source):
 
     def __call__(self) -> dict[str, Any]:
         """The values of the other source. Raises as that does."""
-        if isinstance(self._source, EnvSettingsSource) and not self._source.env_vars:
+        if isinstance(self._source, DotEnvSettingsSource) and not self._source.env_vars:
             return {}  # no env file: looking for each setting takes as long as in the environment
         self._source._set_current_state(self.current_state)
         self._source._set_settings_sources_data(self.settings_sources_data)

@@ -99,6 +99,7 @@ class NoteSearcher:
         self._used: dict[str, tuple[float, bool]] = {}
         self._contradicted: dict[str, tuple[float, bool]] = {}
         self._vectors: OrderedDict[bytes, Vector] = OrderedDict()
+        self._erasures = 0
         self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="biem-notes-recall")
         self._tags = ScopeTags(records)
@@ -124,6 +125,7 @@ class NoteSearcher:
         """Forget all that is kept of notes: some were erased."""
         with self._lock:
             self._vectors.clear()
+            self._erasures += 1
         self.changed()
 
     def knows_none(self, scope: Scope) -> bool:
@@ -251,6 +253,7 @@ class NoteSearcher:
         """Vectors of texts, from the cache or from PostgreSQL."""
         found: dict[bytes, Vector] = {}
         with self._lock:
+            erasures = self._erasures
             for key in keys:
                 if key in self._vectors:
                     self._vectors.move_to_end(key)
@@ -260,7 +263,8 @@ class NoteSearcher:
             loaded = self._records.load_vectors(missing)
             found |= loaded
             with self._lock:
-                self._vectors.update(loaded)
+                if erasures == self._erasures:  # else they may have been erased since they were read
+                    self._vectors.update(loaded)
                 while len(self._vectors) * self._embedder.info.dim * 4 > _CACHE_BYTES:
                     self._vectors.popitem(last=False)
         return found

@@ -50,7 +50,7 @@ class Glossary:
     def _read(self) -> dict[bytes, tuple[int, ...]]:
         """Where the glosses of each word begin in the file.
 
-        Tuples of numbers, which the garbage collector does not visit: as lists they were two fifths of all it visited.
+        Tuples of numbers, which the garbage collector visits once: as lists they were two fifths of all it visited.
         """
         with self._reading:
             if not self._places:

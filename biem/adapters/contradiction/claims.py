@@ -7,6 +7,7 @@ valid memory is superseded.
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from biem.adapters.analyzers.chinese_words import knowing
 from biem.adapters.contradiction.reading import Reading
@@ -25,6 +26,9 @@ _SUBJECT = re.compile(
     r"^(?:(?i:my|his|her|our|their|the)\s\w+|[A-Z][\w'-]+(?:\s[A-Z][\w'-]+)?|I|(?i:we|he|she|they|you|it))(?=\s)"
 )
 _VERB = re.compile("[a-z]+")
+_OF_ADDRESSES = tuple("号楼室层栋单弄")
+"""After a number of an address."""
+_ADVERB = re.compile(r"[a-z]+ly|still|also|always|never|often|sometimes|just|now|then", re.IGNORECASE)
 
 
 class Claims:
@@ -58,14 +62,16 @@ def _parts(text: str) -> Iterator[str]:
         if place == 0:
             subject = named[0] if named else ""
             verb = _VERB.match(part, len(subject) + 1)
-        repeats = verb is not None and verb[0] in part.split(maxsplit=2)[1:2]  # "billing uses 18 and web uses 20"
+        first, *second = part.split(maxsplit=2)[:2]
+        repeats = verb is not None and verb[0] in second and not _ADVERB.fullmatch(first)  # "web uses 20, api uses 22"
         yield f"{subject} {part}" if place and subject and not (named or repeats) else part
 
 
 def _chinese(text: str) -> Iterator[str]:
     """Parts without a verb are no claims unless joined with one: 北京，朝阳区 is one place. 停车位300 omits a verb."""
     parts, verb, before = [""], False, ""
-    for word, tag in knowing().tag(text):
+    tagged = [*knowing().tag(text), ("", "")]
+    for (word, tag), (following, _) in pairwise(tagged):
         if word in _JOINED_ZH:
             parts.append("")
         elif word[0] == "并" and word not in _BOTH:  # 并养: one word to the segmenter
@@ -73,7 +79,11 @@ def _chinese(text: str) -> Iterator[str]:
             verb = True
         else:
             parts[-1] += word
-            verb = verb or tag.startswith("v") or (before.startswith("n") and word.isdecimal())
+            verb = (
+                verb
+                or tag.startswith("v")
+                or (before.startswith("n") and word.isdecimal() and following[:1] not in _OF_ADDRESSES)
+            )
         before = tag
     said = [part for part in parts if part.strip()]
     if verb or len(said) > 1:

@@ -56,6 +56,7 @@ _HAS = re.compile(
     rf"|我(?:们|家)?有[一两二三四五个]{{0,2}}[\u4e00-\u9fff]?(?P<han>{_KIN_ZH})"
 )
 """Introduces relatives: "We have two sons, Ben and Leo"."""
+_OF_A_RELATIVE = re.compile(r"['’]s?\s")
 _NOT_MINE = re.compile(r"['’]s?\s|[ -]in[ -]law\b", re.IGNORECASE)
 """My wife's sister is no sister of mine, and my mother-in-law not my mother."""
 _ANAPHORS = frozenset(("he", "she", "they", "quoted"))
@@ -249,8 +250,10 @@ def _called(text: str, relations: tuple[tuple[int, int], ...]) -> frozenset[tupl
     """Relatives and pets, and the names that the text gives them, in lower case; of a Chinese full name also the given
     name.
     """
-    found = set()
+    found, ends = set(), {end for _, end in relations}
     for start, end in (*relations, *(pet.span() for pet in _OWN_PET.finditer(text))):
+        if start in ends or _OF_A_RELATIVE.search(text, start, end):
+            continue
         named = {word[1] for word in _KIN_WITHIN.finditer(text[start:end])}
         kin = next((_KIN[word] for word in _KIN if word in named), "")
         if kin and (name := _NAME.search(text, start, end)):

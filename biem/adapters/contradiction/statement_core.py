@@ -19,6 +19,8 @@ _KEPT = 2_048
 _WORD = re.compile(r"[^\W\d_][\w'’&-]*")
 _HAN = re.compile(r"[\u4e00-\u9fffA-Za-z]")
 _WAYS = {"out": "outbound", "home": "return", "back": "return", "inbound": "return", "回程": "返程"}
+_OF_ANOTHER_WORD = re.compile("[周期拜月拿利0-9].")
+"""Two characters of which the second is no rank: 周二妈妈去, 在加拿大妈妈."""
 _PREFIXED = "我你他她咱不没"
 _BEFORE_CLAUSE = frozenset("，。；：:,!！？")
 _TITLE = re.compile("《[^《》]{1,40}》")
@@ -172,18 +174,19 @@ def _labels(text: str, numbers: Sequence[Piece], *, asked: bool) -> frozenset[st
 
 
 def _ranks(text: str, relatives: Sequence[tuple[int, int]], *, chinese: bool) -> frozenset[str]:
-    """Which of several relatives these spans name: `#elder` of "my older daughter", of 大女儿 and of 哥哥."""
+    """Which of several relatives these spans name: `#elder` of 大女儿 and "my older daughter", `#maternal` of 外婆."""
     if chinese:
-        found = {_han_rank(text[max(0, start - 1) : start], text[start:end]) for start, end in relatives}
+        found = {_han_rank(text[max(0, start - 2) : start], text[start:end]) for start, end in relatives}
     else:
         found = {match.lastgroup or "" for span in relatives if (match := marks.RANK.search(text, *span))}
     return frozenset(f"#{rank}" for rank in found if rank)
 
 
 def _han_rank(before: str, relative: str) -> str:
-    """The rank by the character before, else by the relation itself, with the side of the family."""
+    """The rank by the character before, else by the relation, else the side of the family. `before`: two characters."""
+    first = "" if _OF_ANOTHER_WORD.match(before) else marks.HAN_RANKS.get(before[-1:], "")
     side = next((marks.HAN_SIDES[one] for one in relative if one in marks.HAN_SIDES), "")
-    return side + (marks.HAN_RANKS.get(before) or marks.HAN_RANKS.get(relative[-1], ""))
+    return first or marks.HAN_RANKS.get(relative[-1], "") or side
 
 
 class StatementCores:
@@ -344,7 +347,7 @@ class StatementCores:
 def _changes(text: str, tokens: list[Token]) -> bool:
     """Whether it reports a change; a Chinese character counts as a separate word or at the start of one.
 
-    Long nouns begin with one without a change: 降压药.
+    A noun of three or more characters may begin with one and tell of no change: 降压药.
     """
     starts = {token.start for token in tokens if token.tag != "n" or len(token.word) < _DIVIDED}
     return any(

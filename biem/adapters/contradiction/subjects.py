@@ -80,6 +80,8 @@ _ACTING = re.compile(
 )
 _PROFESSION = re.compile(r"[是当做名位为教](?:(?!的)[\u4e00-\u9fff]){0,4}$")
 _PETS = frozenset(("dog", "cat", "狗", "猫"))
+_STRAY = re.compile("(?:[野只条的]|流浪)$")
+"""Before a pet without an owner that is not the user's."""
 _THIRD = re.compile(
     r"\b(?P<who>he|she|they|him|her|his|hers|their|them|you|your)\b|(?P<han>(?<![其吉])[他她]们?|(?<!迷)[你您]们?)",
     re.IGNORECASE,
@@ -101,8 +103,9 @@ _ALONE = re.compile(
 )
 """Relations without an owner: the speaker's."""
 _CHILD = re.compile(
-    r"\b(?:my|our)\s(?P<which>eldest|oldest|youngest)(?=['’]s\b|\s(?:one|is|was|has|had|will|can|and|got|gets|goes|needs|wants"
-    r"|likes|loves|hates|plays|lives|works|studies|turns|turned|moved|started|isn't|doesn't)\b|\s?[,.;!?]|$)",
+    r"\b(?:my|our)\s(?P<which>eldest|oldest|youngest)(?=['’]s\b|\s(?:one|is|was|has|had|will|can|got|gets|goes|needs|wants"
+    r"|likes|loves|hates|plays|lives|works|studies|turns|turned|moved|starts|started|isn't|doesn't)\b"
+    r"|\s[a-z]+\s(?:to|at|in|on|from|for|with)\?|\s?[.;!?]|$)",
     re.IGNORECASE,
 )
 """Relations without a noun: my eldest."""
@@ -218,6 +221,7 @@ class Subjects:
         self._reader = reader
         self._words = lexicon.sets("subjects")
         self._kin = reader.grammar["kin"]
+        self._people = self._kin - _PETS
         self._changed = reader.grammar["changed"] | reader.grammar["present"] | reader.grammar["ended"]
         self._values = {
             reader.stem(value) for row in lexicon.columns("exclusive") for column in row[1:] for value in column
@@ -292,7 +296,7 @@ class Subjects:
             which = _ELDEST.sub("older ", _YOUNGEST.sub("younger ", _WHICH.sub("", found["before"])))
             person = name or f"{which}{_KIN_NAMES.get(found['kin'], found['kin'])}"
             end = found.end()
-            if (further := _FURTHER.match(text, end)) and further["kin"] in self._kin - _PETS:
+            if (further := _FURTHER.match(text, end)) and further["kin"].partition("-in-")[0] in self._people:
                 person += f".{_KIN_NAMES.get(further['kin'], further['kin'])}"
                 end = further.end()
             persons.add(".".join(part for part in (whose, person) if part))
@@ -335,7 +339,7 @@ class Subjects:
         words: set[str] = set()
         spans: list[tuple[int, int]] = []
         rest = text
-        last, last_person = 0, ""
+        last, last_person, known_before = 0, "", False
         for found in self._han_chain.finditer(text):
             whose, last = last if not found["owner"] else 0, found.end()
             before = text[max(0, found.start() - 1) : found.start()]
@@ -343,15 +347,22 @@ class Subjects:
                 continue  # no specific person, or a profession
             if found["kin"] in _PETS and whose == found.start() > 0:
                 continue  # 我表妹的猫 is hers
-            if found["kin"] in _PETS and not found["owner"] and before.isalpha() and not _FIRST.search(text):
+            if (
+                found["kin"] in _PETS
+                and not found["owner"]
+                and _STRAY.search(text[: found.start()])
+                and not _FIRST.search(text)
+            ):
                 continue  # 楼下的流浪猫
             owner = found["owner"] or "我"
             kin = _KIN_NAMES.get(found["kin"], found["kin"])
             if whose == found.start() > 0 and found.group().startswith("的") and last_person in persons:
-                persons.remove(last_person)  # 我老婆的妹妹: neither my wife nor my sister
+                if not known_before:
+                    persons.remove(last_person)  # 我老婆的妹妹: neither my wife nor my sister
                 last_person += f".{kin}"
             else:
                 last_person = f"{'me' if owner[0] in '我咱' else owner[0] if owner[0] in '你您他她' else owner}.{kin}"
+            known_before = last_person in persons
             persons.add(last_person)
             words |= {found["kin"], owner}
             if found["kin"] not in _PETS:

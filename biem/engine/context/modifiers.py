@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-_TOKEN = re.compile(r"(?<!['’])[^\W\d_\u4e00-\u9fff][^\W\u4e00-\u9fff]*|[\u4e00-\u9fff]")
+_TOKEN = re.compile(r"(?<![^\W\d_]['’])[^\W\d_\u4e00-\u9fff][^\W\u4e00-\u9fff]*|[\u4e00-\u9fff]")
 _BETWEEN = re.compile(r"[ -]?|['’]s? |的")
 """Between two words of one name."""
 _LINK = re.compile(r" (?:of|for|in|at|on|to|from|with) (?:the |my |our |his |her |their )?", re.IGNORECASE)
@@ -19,6 +19,15 @@ _FUNCTION = frozenset(
     )
 )
 """Words that distinguish no thing."""
+_ASKS_WHETHER = re.compile(
+    r"^\W*(?:do|does|did|is|are|am|was|were|has|have|had|can|could|will|would|should)\b|\bstill\b|还|[吗么嘛][？?]?\s*$",
+    re.IGNORECASE,
+)
+"""A question that names a value, which a change replaces: "Do I still live in Berlin?"."""
+_ADVERB = re.compile(
+    r"currently|presently|really|actually|recently|finally|mostly|mainly|regularly|still|already|always|never|often"
+    r"|sometimes|usually"
+)
 _MOST_CHARS = 500
 """Characters of a text that are read."""
 _KEPT = 512
@@ -28,8 +37,10 @@ def has_other_modifier(newer: str, older: str, asked: str) -> bool:
     """Whether beside a word of all three the older text has a word of the question, and the newer another word.
 
     The order of the words is compared, not their meaning: "the sync moved" may be about the weekly sync, "the monthly
-    sync moved" is not.
+    sync moved" is not. False for a question whether something is so: its words may be the value.
     """
+    if _ASKS_WHETHER.search(asked):
+        return False
     new, old, question = (_pairs(text[:_MOST_CHARS]) for text in (newer, older, asked))
     known = old.words | question.words
     places = {
@@ -52,16 +63,20 @@ class _Pairs:
         for place in range(1, len(found)):
             before = place - 2 if words[place - 1] == "的" and place > 1 else place - 1
             between = text[found[before].end() : found[place].start()]
-            if not {words[before], words[place]} & _FUNCTION and _BETWEEN.fullmatch(between):
+            if _may_distinguish(words[before], words[place]) and _BETWEEN.fullmatch(between):
                 yield words[place], "before", words[before]
         for link in _LINK.finditer(text):
             head = next((n for n, token in enumerate(found) if token.end() == link.start()), None)
             word = next((n for n, token in enumerate(found) if token.start() == link.end()), None)
-            if head is not None and word is not None and not {words[head], words[word]} & _FUNCTION:
+            if head is not None and word is not None and _may_distinguish(words[word], words[head]):
                 yield words[head], "after", words[word]
 
 
 _pairs = lru_cache(_KEPT)(_Pairs)
+
+
+def _may_distinguish(word: str, head: str) -> bool:
+    return not {word, head} & _FUNCTION and _ADVERB.fullmatch(word) is None
 
 
 def _plain(word: str) -> str:

@@ -84,8 +84,9 @@ class Succession:
             return False
         if supposes(node.text) or is_own_of_another(newer, older):
             return False
-        if any("." in name for name in newer.matter.persons) and self._is_foreign(newer, older):
-            return False  # "my dad was born on …" succeeds no birthday of mine, nor Ida's cat my cat
+        of_me = newer.matter.persons == {"me"} and bool(relatives(self._question.matter))
+        if (of_me or any("." in name for name in newer.matter.persons)) and self._is_foreign(newer, older):
+            return False  # "my dad was born on …" succeeds no birthday of mine, my appointment no birthday of his
         if has_other_modifier(newer.hit.node.text, older.hit.node.text, self._question.text):
             return False
         return not is_of_another_way(newer.matter, older.matter, self._question.matter)

@@ -168,10 +168,10 @@ HAN_RANKS = {
     **dict.fromkeys("大长哥姐", "elder"), **dict.fromkeys("小幼弟妹", "younger"), "二": "second", "三": "third",
 }  # fmt: skip
 """The same by the character before a relation, or its last one: 大女儿, 哥哥."""
-HAN_SIDES = {**dict.fromkeys("外姥舅", "maternal"), **dict.fromkeys("奶爷叔伯姑堂", "paternal"), "表": "other"}
-"""The side of the family by a character of a relation: an English word may have both."""
+HAN_SIDES = {**dict.fromkeys("外姥舅", "maternal"), **dict.fromkeys("奶爷叔伯姑", "paternal")}
+"""The side of the family by a character of a relation; the English word has both."""
 DISTINGUISHED = re.compile(rf"{LABEL.pattern}|{RANK.pattern}|[{''.join((*HAN_RANKS, *HAN_SIDES))}]", re.IGNORECASE)
-"""May have a label or a rank."""
+"""May have a label, a rank or a side."""
 STRONG = re.compile(
     r"\b(?:new|any ?more|no longer|chang|switch|swap|trad|replac|instead|stopp|g[ai]ven? up|gone\b|end(?:ed|s)\b|used to|quit|convert|ditch|dropp|over to"
     r"|moved?\b|relocat|hired|left\b|retrain|retired|became|from today|transferr|turned)"

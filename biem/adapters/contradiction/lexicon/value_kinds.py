@@ -29,7 +29,7 @@ GIVES = {
         r"|mornings?|afternoons?|evenings?|nights?|bedtime|weekends?)\b"
         r"|\d[:.]\d\d\b|\d\s?[ap]\.?m\b"
         rf"|{_DIGIT}\s?[月号日点年]|(?:周|星期|礼拜)[一二三四五六日天]|[今明后昨]天|[今明]晚|[本这下上]个?[周月]|[今明去]年|[春夏秋冬]天"
-        r"|[早晚]上|清晨|凌晨|[上中下]午|傍晚|半夜|夜里|睡前|周末",
+        r"|[早晚]上|[清凌早]晨|[上中下]午|[傍每夜]晚|晚间|[半深午]夜|夜里|睡前|周末",
         re.IGNORECASE,
     ),
     "amount": re.compile(

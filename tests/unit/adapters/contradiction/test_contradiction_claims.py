@@ -38,6 +38,7 @@ I live in Berlin, up on the hill, third floor, no lift | I moved to Paris
 I live in Berlin now, and it is great | I moved to Paris
 I like tea and coffee | I no longer like tea and coffee
 Hello there! By the way, I live in Berlin, and I love it. See you soon! | I moved to Paris
+我住在北京，建国路88号 | 我搬到上海了
 小明住在北京 | 小明搬到上海了
 我住在北京，朝阳区 | 我搬到上海了
 My rent is 800, due on the 3rd | My rent is 850 now

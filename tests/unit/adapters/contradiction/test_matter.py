@@ -289,9 +289,10 @@ def test_what_people_do_for_themselves_is_theirs() -> None:
     assert RULES.matter("Built the shed ourselves.").persons == {"me"}
 
 
-def test_a_pet_without_an_owner_is_the_speakers_only_where_he_speaks_of_his() -> None:
+def test_a_pet_without_an_owner_is_the_speakers_unless_it_is_a_stray() -> None:
     assert RULES.matter("楼下那只流浪猫叫大黄。").persons == set()
     assert RULES.matter("猫生病了。").persons == {"me.cat"}
+    assert RULES.matter("昨天带狗去看兽医。").persons == {"me.dog"}
     assert RULES.matter("我养的猫生病了。").persons == {"me.cat"}
 
 
@@ -306,6 +307,13 @@ def test_a_pet_without_an_owner_is_the_speakers_only_where_he_speaks_of_his() ->
         ("小儿子什么时候打疫苗？", {"#younger"}),
         ("我哥哥住在成都。", {"#elder"}),
         ("二女儿在学钢琴。", {"#second"}),
+        ("外婆住院了。", {"#maternal"}),
+        ("叔叔在上海。", {"#paternal"}),
+        ("我表姐结婚了。", {"#elder"}),
+        ("What is my eldest allergic to?", {"#elder"}),
+        ("周二妈妈去做透析。", set()),
+        ("我在加拿大妈妈在上海。", set()),
+        ("My oldest and dearest friend lives in Rome.", set()),
         ("My oldest car still runs.", set()),
         ("My daughter likes older songs.", set()),
         ("我女儿长大了。", set()),
@@ -334,3 +342,18 @@ def test_relatives_of_different_ranks_do_not_contradict_each_other(older: str, n
     )
     assert same is not None
     assert another is None
+
+
+@pytest.mark.parametrize(
+    ("text", "persons"),
+    [
+        ("My wife's sister is called Ann.", {"me.wife.sister"}),
+        ("My husband's mother-in-law sold the farm.", {"me.husband.mother-in-law"}),
+        ("我老婆的妹妹叫小红花。", {"me.wife.sister"}),
+        ("我老婆和我老婆的妹妹都来了。", {"me.wife", "me.wife.sister"}),
+    ],
+)
+def test_a_relative_of_a_relative_is_another_person(text: str, persons: set[str]) -> None:
+    matter = RULES.matter(text)
+    assert matter.persons == persons
+    assert not matter.called  # the name is that of neither relative of the user
