@@ -48,7 +48,8 @@ _SPOKEN_OF = re.compile(r"\b(?:sport|diet|strictly)\b|运动|饮食", re.IGNOREC
 _MEASURES = frozenset(("age", "weight", "birthday", "due", "phone", "relationship", "code"))
 _THERE = re.compile(r"(?:\b(?:in|at|on)(?: (?:a|the|my))?\s|在)$", re.IGNORECASE)
 _ROLE = re.compile(r"^(?:my|our) [\w' ]{2,30} (?:is|['’]s) (?-i:[A-Z])|^我们?的?[^，。,是叫]{2,8}[是叫]", re.IGNORECASE)
-_DISTINGUISHING = "前后左右上下大小东西南北内外男女公母"
+_NO_BEGINNING = frozenset("的了是在有我们他她它把从给和跟与个次")
+"""Characters before a Chinese word that are not the beginning of a longer one."""
 _LOCATED = re.compile(r"\b(?:in|at|on)\b|在", re.IGNORECASE)
 _MANY = frozenset(("liking", "amount", "employer"))
 """Attributes with several values at a time."""
@@ -293,10 +294,10 @@ def _of_another_kind(piece: Piece, old: Core, new: Core) -> bool:
         return False
     if (place := new.text.find(piece.stem)) >= 0:
         sides = old.text[max(0, piece.start - 1) : piece.start], new.text[max(0, place - 1) : place]
-        return sides[0] != sides[1] and all(side in _DISTINGUISHING and side for side in sides)
+        return sides[0] != sides[1] and all(side >= "\u4e00" and side not in _NO_BEGINNING for side in sides)
     tail = next((piece.stem[n:] for n in range(1, len(piece.stem) - 1) if piece.stem[n:] in new.text), "")
     before = new.text[max(0, new.text.find(tail) - 1) : new.text.find(tail)] if tail else ""
-    return before >= "\u4e00" and before not in "的了是在有我们他她它把从给和跟与个次"
+    return before >= "\u4e00" and before not in _NO_BEGINNING
 
 
 def _told_after(new: Core, former: list[Piece], gained: list[Piece]) -> bool:

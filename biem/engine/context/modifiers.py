@@ -28,6 +28,8 @@ _ADVERB = re.compile(
     r"currently|presently|really|actually|recently|finally|mostly|mainly|regularly|still|already|always|never|often"
     r"|sometimes|usually"
 )
+_WEEKDAY = re.compile("(?:周|星期|礼拜)[一二三四五六日天]")
+"""Its first character is also that of 周会."""
 _MOST_CHARS = 500
 """Characters of a text that are read."""
 _KEPT = 512
@@ -53,6 +55,7 @@ class _Pairs:
     """The words of a text, and pairs of a word and one that may distinguish it: before it, or after a preposition."""
 
     def __init__(self, text: str) -> None:
+        text = _WEEKDAY.sub(" ", text)
         found = list(_TOKEN.finditer(text))
         words = [_plain(token.group()) for token in found]
         self.words = frozenset(words)

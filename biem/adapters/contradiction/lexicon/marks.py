@@ -131,7 +131,11 @@ ON_DAYS = re.compile(
 WHICH = re.compile(
     r"\b(?:second|third|other|first|previous|last|next|upper|lower|(?<=\bthe )(?:left|right|front|back)|(?<=\bmy )(?:left|right|front|back)|outbound|inbound|return)\b(?= (?!(?:week|month|year|night|day|time|spring|summer|autumn|fall|winter|name|floor|grade|class|year)s?\b)(?!(?:to|from|in|on|at|for|and|up|by|the|my|our)\b)[a-z])"
     r"|(?<=\bflight )(?:out|home|back)\b|(?<=\btrain )(?:out|home|back)\b|(?<=\bway )(?:out|home|back)\b"
-    r"|第[一二三四五]|去程|回程|返程|另",
+    r"|\b(?:daily|weekly|biweekly|fortnightly|monthly|quarterly|yearly|annual)\b(?= [a-z])"
+    r"|(?:(?<=\bmy )|(?<=\bour )|(?<=\bthe ))(?:morning|afternoon|evening|night|weekend|summer|winter)\b"
+    r"(?= (?!(?:i|we|you|he|she|it|they|is|was|of|and|or|to|at|in|on|from|before|after|the|my|our)\b)[a-z])"
+    r"|\b(?:day|night)(?= shifts?\b)"
+    r"|第[一二三四五]|去程|回程|返程|另|(?:早上|中午|晚上|睡前)(?=的)|[早中晚夜](?=班)|[周月年](?=[会报])",
     re.IGNORECASE,
 )
 """Distinguishes one of several."""

@@ -357,3 +357,25 @@ def test_a_relative_of_a_relative_is_another_person(text: str, persons: set[str]
     matter = RULES.matter(text)
     assert matter.persons == persons
     assert not matter.called  # the name is that of neither relative of the user
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "other"),
+    [
+        (
+            "The weekly sync is on Tuesday.",
+            "The weekly sync moved to Thursday.",
+            "We moved the monthly sync to Thursday.",
+        ),
+        ("My morning run is at 6.", "I moved my morning run to 7.", "I moved my evening run to 7."),
+        ("The night shift starts at 22.", "The night shift starts at 23 now.", "The day shift starts at 7 now."),
+        ("晚上的药吃两片。", "晚上的药改成三片了。", "早上的药改成三片了。"),
+        ("部门会议在周五。", "部门会议改到下周一了。", "项目会议改到下周一了。"),
+        ("口语考试在周五。", "口语考试推迟到下周一了。", "期中考试推迟到下周一了。"),
+    ],
+)
+def test_what_has_another_time_interval_or_beginning_is_another_thing(older: str, newer: str, other: str) -> None:
+    same, another = (RULES.compare(Statement(older, "ann"), Statement(text, "ann"), 0.8) for text in (newer, other))
+    assert same is not None
+    assert same.aligned
+    assert another is None or not another.aligned

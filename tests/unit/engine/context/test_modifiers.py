@@ -13,6 +13,7 @@ from biem.engine.context.modifiers import has_other_modifier
         ("Which size are Leo's shoes?", "Leo's shoes are size 31.", "Mia’s shoes are size 28 now."),
         ("左眼度数是多少？", "左眼350度。", "右眼涨到375度了。"),
         ("When is the 'weekly' sync?", "The weekly sync is on Tuesday.", "The monthly sync moved."),
+        ("周会什么时候开？", "周会是周二上午十点。", "月会改到周四了。"),
         ("工资卡是哪家银行的？", "工资卡是招行的。", "信用卡换成建行的了。"),
         ("地下室的钥匙在哪？", "地下室的钥匙在盒子里。", "阁楼的钥匙在抽屉里。"),
     ],
