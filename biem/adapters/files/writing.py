@@ -26,7 +26,7 @@ class WritableFolder:
         """See `MirrorFolder.write`."""
         with _folder_errors(path):
             target = _inside(root, path)
-            target.parent.mkdir(parents=True, exist_ok=True)
+            _make_folders(root, target.parent)
             temporary = target.parent / f"{_TEMPORARY}{secrets.token_hex(8)}"
             try:
                 made = _write_new(temporary, data, None if expected is None else target)
@@ -41,7 +41,7 @@ class WritableFolder:
         """See `MirrorFolder.put`."""
         with _folder_errors(path):
             target = _inside(root, path)
-            target.parent.mkdir(parents=True, exist_ok=True)
+            _make_folders(root, target.parent)
             temporary = target.parent / f"{_TEMPORARY}{secrets.token_hex(8)}"
             try:
                 _write_new(temporary, data, None)
@@ -69,7 +69,7 @@ class WritableFolder:
         """See `MirrorFolder.move`."""
         with _folder_errors(path):
             source, place = _inside(root, path), _inside(root, target)
-            place.parent.mkdir(parents=True, exist_ok=True)
+            _make_folders(root, place.parent)
             if not _is_file(source):
                 return False
             try:
@@ -186,6 +186,16 @@ def _inside(root: str, path: str) -> Path:
     if not folder.is_relative_to(top):
         raise FolderUnwritable(f"{path} leads out of {root} by a link: put a real folder there")
     return folder / Path(path).name
+
+
+def _make_folders(root: str, folder: Path) -> None:
+    """Create the folders between the root and this one, but not the root, which may have been moved away meanwhile."""
+    top, missing = Path(root).resolve(), []
+    while folder != top:
+        missing.append(folder)
+        folder = folder.parent
+    for one in reversed(missing):
+        one.mkdir(exist_ok=True)
 
 
 def _is_file(file: Path) -> bool:

@@ -8,6 +8,7 @@ import pytest
 from biem.adapters.files import renaming, writing
 from biem.adapters.files.writing import WritableFolder
 from biem.domain.note import FileStat
+from biem.ports.layers.mirror import FolderUnwritable
 
 
 def seen(file: Path) -> FileStat:
@@ -94,3 +95,15 @@ def test_a_move_that_was_interrupted_is_ended(tmp_path: Path) -> None:
     # When it is moved again / Then it has the new one
     assert WritableFolder().move(str(tmp_path), "a.md", "c.md")
     assert [file.name for file in tmp_path.iterdir()] == ["c.md"]
+
+
+@pytest.mark.parametrize("path", ["a.md", "core/deep/a.md"])
+def test_a_root_that_was_moved_away_is_not_created_again(tmp_path: Path, path: str) -> None:
+    root = tmp_path / "root"
+    with pytest.raises(FolderUnwritable):
+        WritableFolder().write(str(root), path, b"x", None)
+    with pytest.raises(FolderUnwritable):
+        WritableFolder().put(str(root), path, b"x")
+    assert not root.exists()
+    root.mkdir()
+    assert WritableFolder().write(str(root), path, b"x", None) is not None
