@@ -59,7 +59,7 @@ class SuccessionWeights:
     covers: float = 2.843
     """Share of the earlier line's index terms that the later one has, by their rarity among the lines."""
     later_asked: float = 1.155
-    """Share of the question's index terms that the later line has, likewise …"""
+    """Of the question's index terms that any line has, the share that the later line has, likewise …"""
     earlier_asked: float = 0.062
     """… and that the earlier has."""
     own_words: float = 0.355
@@ -72,7 +72,7 @@ class SuccessionWeights:
     lacks_asked_alike: float = -2.129
     """`lacks_asked` times `alike`."""
     part_asked: float = -0.988
-    """The share of the question's terms that only the earlier line has, times that of those that both have."""
+    """Of these the share that only the earlier of the two has, times the share that both have."""
     other_thing: float = -0.658
     """1 if the later line names things and the earlier one a thing in question, and they have none in common."""
     nearer_words: float = -0.859

@@ -59,9 +59,9 @@ class Succession:
         self._question = question
         self._things = {id(line): things_of(line) for line in lines}
         holders = Counter(thing for things in self._things.values() for thing in things)
-        in_chinese = is_han(question.text)
+        self._han, in_chinese = {id(line): is_han(line.hit.node.text) for line in lines}, is_han(question.text)
         self._words = {
-            id(line): line.terms if is_han(line.hit.node.text) == in_chinese else line.terms | line.matter.things
+            id(line): line.terms if self._han[id(line)] == in_chinese else line.terms | line.matter.things
             for line in lines
         }
         """The index terms of each line; of one in the other script also its things, which have English names."""
@@ -75,7 +75,6 @@ class Succession:
         common = {thing for thing, count in holders.items() if count > _RARE or thing.startswith(stems)}
         self._common = common | question.terms | question.matter.things
         self._worth = {id(line): line.worth for line in lines}
-        self._han = {id(line): is_han(line.hit.node.text) for line in lines}
 
     def may_succeed(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether a person said it later, not as a supposition, and of no other one's own matter or one of several."""
