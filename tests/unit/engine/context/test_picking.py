@@ -265,6 +265,14 @@ def test_a_least_relevance_of_zero_leaves_nothing_out() -> None:
     assert len(picker(min_relevance=0.0).pick(measured(question, lines), question, None)) == 2
 
 
+def test_a_doubtful_line_is_shown_beside_doubtful_ones_and_not_beside_a_sure_one() -> None:
+    question = "When is my dentist appointment?"
+    sure, bill = "My dentist appointment is on 3 May.", "The dentist sent me a bill."
+    bank = "I have an appointment at the bank on Monday."
+    assert told(question, hit(sure), hit(bill, days=1), hit(bank, days=2)) == [sure]
+    assert set(told(question, hit(bill, days=1), hit(bank, days=2))) == {bill, bank}
+
+
 def test_where_another_speaker_lives_is_no_newer_home_of_the_first() -> None:
     first = hit("I live in Lisbon.", 0.85, speaker="Daniel")
     other = hit("I live in Leith now.", 0.7, days=9, speaker="Priya")
