@@ -273,6 +273,25 @@ def test_a_doubtful_line_is_shown_beside_doubtful_ones_and_not_beside_a_sure_one
     assert set(told(question, hit(bill, days=1), hit(bank, days=2))) == {bill, bank}
 
 
+@pytest.mark.parametrize(
+    ("question", "former", "later", "beside"),
+    [
+        (
+            "What version was it before the upgrade?",
+            "The cluster runs 1.28.",
+            "We upgraded the cluster, it is on 1.30 now.",
+            "Coffee is out.",
+        ),
+        ("修车之前车停在哪里？", "我的车停在负二层。", "车修好以后，现在停在路边。", "今天加班。"),
+    ],
+)
+def test_a_former_state_is_found_by_the_line_that_succeeds_it(
+    question: str, former: str, later: str, beside: str
+) -> None:
+    lines = told(question, hit(former), hit(beside, days=3), hit(later, days=9))
+    assert lines == [former, later]
+
+
 def test_where_another_speaker_lives_is_no_newer_home_of_the_first() -> None:
     first = hit("I live in Lisbon.", 0.85, speaker="Daniel")
     other = hit("I live in Leith now.", 0.7, days=9, speaker="Priya")
