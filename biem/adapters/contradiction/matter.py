@@ -10,6 +10,7 @@ from biem.adapters.contradiction.journeys import returns
 from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.lexicon.attributes import SINGLE
 from biem.adapters.contradiction.lexicon.value_kinds import GIVES, WANTS
+from biem.adapters.contradiction.occupations import EMPLOYED_BY, REPORTS, STATES_OCCUPATION
 from biem.adapters.contradiction.reading import Reading
 from biem.adapters.contradiction.statement_core import Core, positions
 from biem.adapters.contradiction.subjects import SURNAME, Subjects, is_reported, mentions_speaker
@@ -111,6 +112,8 @@ _STATES = (
         ),
     ),
     ("job", re.compile(r"\ban? (?:[a-z-]+ ){0,3}teacher\b|[是当做][^，。的]{0,6}(?:老师|教师)(?=[，。！,!]|$)")),
+    ("job", STATES_OCCUPATION),
+    ("employer", EMPLOYED_BY),
     (
         "origin",
         re.compile(r"\bmoved (?:here|over|to (?:the )?[A-Z][\w-]+) from [A-Z]|从[\u4e00-\u9fff]{2,4}[搬过]过?来|来自"),
@@ -241,6 +244,8 @@ def _persons(reading: Reading, subjects: Subjects, things: frozenset[str]) -> fr
         persons = {name for name in persons if name.partition(".")[0] not in _ANAPHORS}
     if "me" in persons and all(_COMPANION.search(text, 0, start) for start, _ in about.spans):
         persons = {name for name in persons if not name.startswith("me.")}
+    if "me" in persons and REPORTS.search(text):
+        persons = persons - {"me"} | {"me.boss"}
     if "me" in persons and "?" not in text:
         persons |= {f"me.{_KIN[found['kin'] or found['han']]}" for found in _HAS.finditer(text)}
     return frozenset(persons)

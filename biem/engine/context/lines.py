@@ -35,7 +35,7 @@ _SUPPOSES = late(
     r"|\b(?:i|we) heard (?:that\b|(?:\w+ ){1,3}(?:wants?|wanted|is|are|was|may|might|will|would|plans?)\b)"
     r"|\brumou?rs?\b|(?<!no )\bjok(?:ed|ing)\b"
     r"|\b(?:suggested|proposed) (?:that|to|moving|changing)\b"
-    r"|\b(?:hopes?|believes?|thinks?|guess(?:es|ed)?) that\b"
+    r"|\b(?:hopes?|believes?|thinks?|guess(?:es|ed)?) that\b(?!['’]s)"
     r"|听说(?![课读写])|据说|有人(?:建议|提议|说)|开玩笑|传言|猜(?![拳谜灯])",
     re.IGNORECASE,
 )
