@@ -40,6 +40,8 @@ _VALUE = 4
 """Maximum words of a value."""
 _SHORT = 8
 """Maximum words of a correction without a subject."""
+_TURNS = re.compile(r"[,;:.!?，；：。！？、–—]|\b(?:but|instead|since|because|and)\b|[改换而是]", re.IGNORECASE)
+"""After a denial: the rest is no longer denied."""
 _NEGATED = re.compile(r"\bnot\b|不是", re.IGNORECASE)
 _INDEFINITE = re.compile(
     r"\ban? new\b|\b(?:have|has|got|adopted)\s(?:an?|another)\b|[养买领]了?一[只个条辆]", re.IGNORECASE
@@ -70,7 +72,13 @@ _NUMBERED = re.compile(
 _DATE = re.compile(r"[\d-]+$")
 _UNIT = re.compile(r"[^\d.]")
 _DAY = re.compile(r"(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th|[号日])")
+_NO_UNITS = frozenset(("date", "time", "weekday", "month", "code", "floor", "grade", "row", "year"))
+"""Kinds of numbers that have no unit to be left out."""
 _JOINT = re.compile(r"[\s&·'’-]{0,3}(?:(?:of|the|and|de|van|von|的)\s)?")
+
+
+Kinds = dict[str, set[str]]
+"""Numbers by their kind."""
 
 
 class ValueUpdates:
@@ -166,7 +174,7 @@ class ValueUpdates:
         former, gained = former_of(old, new)
         if old.past or ((new.past or old.denies) and not former):
             return None
-        one, other = by_kind(old.numbers), by_kind(new.numbers)
+        one, other = _comparable(by_kind(old.numbers), by_kind(new.numbers))
         differ = any(
             not (one[kind] & other[kind]) or former for kind in one.keys() & other.keys() if one[kind] != other[kind]
         )
@@ -181,7 +189,7 @@ class ValueUpdates:
     def _numbers(self, old: Core, new: Core, former: list[Piece], gained: list[Piece]) -> str | None:
         """Another number of the same kind for the same thing."""
         fresh = [one for one in new.numbers if one not in former]
-        one, other = by_kind(old.numbers), by_kind(fresh)
+        one, other = _comparable(by_kind(old.numbers), by_kind(fresh))
         differ = [kind for kind in one.keys() & other.keys() if one[kind].isdisjoint(other[kind])]
         had = {piece.stem for piece in former} - {piece.stem for piece in old.words}
         if had and had.isdisjoint(piece.stem for piece in old.numbers) and marks.IN_PLACE_OF.search(new.text):
@@ -202,7 +210,8 @@ class ValueUpdates:
             return None  # the rate of the mortgage, and of the loan for the car
         if not (old.words or new.words):
             classes |= (old.classes & new.classes) - _MANY
-        if shared or (not left and (classes or named)):
+        only_corrected = new.corrects and bool(old.persons) and not (old.words or new.words or differ == [""])
+        if shared or (not left and (classes or named or only_corrected)):
             return "former named" if named else "corrected" if new.corrects else "renewed"
         return None
 
@@ -246,6 +255,8 @@ class ValueUpdates:
             return None
         if _measured(old) or ended or not gained or not left or not _one_value(old.text, left):
             return None
+        if all(_is_denied(new, piece) for piece in gained):
+            return None  # "we are not moving to Bath after all"
         if "name" in old.classes | new.classes and shared and all(_last(core, shared) for core in (old, new)):
             return None  # another one of that name
         named = {one for one in _definite(old) & _definite(new) if one <= stems(tuple(shared))}
@@ -266,6 +277,15 @@ class ValueUpdates:
         ):
             return None
         return "corrected" if new.corrects else "renewed"
+
+
+def _comparable(one: Kinds, other: Kinds) -> tuple[Kinds, Kinds]:
+    """The same numbers; where only one has a unit, both without: 61 pounds, up to 72."""
+    kinds = one.keys() | other.keys()
+    if len(one) != 1 or len(other) != 1 or len(kinds) != 2 or not kinds.isdisjoint(_NO_UNITS) or "" not in kinds:
+        return one, other
+    plain = ({"": {_UNIT.sub("", value) for values in side.values() for value in values}} for side in (one, other))
+    return next(plain), next(plain)
 
 
 def _besides(old: Core, new: Core, gained: list[Piece]) -> bool:
@@ -410,6 +430,12 @@ def _adds(new: Core, gained: list[Piece], classes: frozenset[str]) -> bool:
     if "name" in classes and _INDEFINITE.search(new.text) and not re.search(r"\bnew\b", new.text, re.IGNORECASE):
         return True
     return "car" in classes and any(_THERE.search(new.text[: piece.start]) for piece in gained)
+
+
+def _is_denied(core: Core, piece: Piece) -> bool:
+    """Whether the part of the sentence before this word denies it."""
+    denials = (found.end() for found in marks.DENIES.finditer(core.text, 0, piece.start))
+    return any(_TURNS.search(core.text[end : piece.start]) is None for end in denials)
 
 
 def _measured(core: Core) -> bool:

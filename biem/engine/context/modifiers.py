@@ -36,7 +36,9 @@ _KEPT = 512
 
 
 def has_other_modifier(newer: str, older: str, asked: str) -> bool:
-    """Whether beside a word of all three the older text has a word of the question, and the newer another word.
+    """Whether beside a word of both the older text has a word of the question, and the newer another word.
+
+    A Chinese word, which is read by its characters, must be one of the question, too.
 
     The order of the words is compared, not their meaning: "the sync moved" may be about the weekly sync, "the monthly
     sync moved" is not. False for a question whether something is so: its words may be the value.
@@ -46,13 +48,17 @@ def has_other_modifier(newer: str, older: str, asked: str) -> bool:
     new, old, question = (_pairs(text[:_MOST_CHARS]) for text in (newer, older, asked))
     known = old.words | question.words
     places = {
-        (head, side) for head, side, word in old.beside if {head, word} <= question.words and word not in new.words
+        (head, side)
+        for head, side, word in old.beside
+        if word in question.words and word not in new.words and (head in question.words or head.isascii())
     }
     return any((head, side) in places and word not in known for head, side, word in new.beside)
 
 
 class _Pairs:
-    """The words of a text, and pairs of a word and one that may distinguish it: before it, or after a preposition."""
+    """The words of a text, and pairs of a word and one that may distinguish it: its owner, the word before it, or one
+    after a preposition.
+    """
 
     def __init__(self, text: str) -> None:
         text = _WEEKDAY.sub(" ", text)
@@ -67,7 +73,7 @@ class _Pairs:
             before = place - 2 if words[place - 1] == "的" and place > 1 else place - 1
             between = text[found[before].end() : found[place].start()]
             if _may_distinguish(words[before], words[place]) and _BETWEEN.fullmatch(between):
-                yield words[place], "before", words[before]
+                yield words[place], "whose" if between[:1] in ("'", "’") else "before", words[before]
         for link in _LINK.finditer(text):
             head = next((n for n, token in enumerate(found) if token.end() == link.start()), None)
             word = next((n for n, token in enumerate(found) if token.start() == link.end()), None)

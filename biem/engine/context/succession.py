@@ -20,6 +20,7 @@ from biem.domain.policies.succession import SuccessionWeights
 from biem.domain.text import jaccard, share
 from biem.engine.context.lines import UNCHANGED, LineQuestion, RatedLine, is_han, rarity, supposes
 from biem.engine.context.modifiers import has_other_modifier
+from biem.engine.context.occasions import is_exception
 from biem.engine.context.persons import UNNAMED
 from biem.engine.context.same_subject import (
     are_same,
@@ -49,6 +50,7 @@ _BOTH = _MOST_OWN = 2
 _QUANTITY = re.compile(r"\D?(\d+(?:\.\d+)?)(?::(\d\d))?([KM]?)(?![\d-])")
 """A number as `Matter` has it: `18K`, `09:30`, `€1200`, `45d`; no date."""
 _TIMES = {"": 1.0, "K": 1e3, "M": 1e6}
+_WHO = re.compile(r"\bwho(?:m|se)?\b|谁|[叫姓]什么|哪位", re.IGNORECASE)
 
 
 class Succession:
@@ -75,20 +77,23 @@ class Succession:
         common = {thing for thing, count in holders.items() if count > _RARE or thing.startswith(stems)}
         self._common = common | question.terms | question.matter.things
         self._worth = {id(line): line.worth for line in lines}
+        self._asks_who = "name" in question.matter.wants or _WHO.search(question.text) is not None
 
     def may_succeed(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether a person said it later, not as a supposition, and of no other one's own matter or one of several."""
         node = newer.hit.node
         if node.at <= older.hit.node.at or "assistant" in (node.source, node.speaker):
             return False
-        if supposes(node.text) or is_own_of_another(newer, older):
-            return False
-        of_me = newer.matter.persons == {"me"} and bool(relatives(self._question.matter))
-        if (of_me or any("." in name for name in newer.matter.persons)) and self._is_foreign(newer, older):
+        if supposes(node.text) or is_own_of_another(newer, older) or self._is_foreign(newer, older):
             return False  # "my dad was born on …" succeeds no birthday of mine, my appointment no birthday of his
         if has_other_modifier(newer.hit.node.text, older.hit.node.text, self._question.text):
             return False
-        return not is_of_another_way(newer.matter, older.matter, self._question.matter)
+        if is_exception(newer.hit.node.text, older.hit.node.text, self._question.text):
+            return False
+        return not (
+            is_of_another_way(newer.matter, older.matter, self._question.matter)
+            or self._continues_another(newer, older)
+        )
 
     def _is_foreign(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it is about other persons than the question, more than the older is, and names no thing of that."""
@@ -104,10 +109,36 @@ class Succession:
         one, other = self._things[id(newer)], self._things[id(older)]
         return bool(one) and share(other, self._question.matter.things) and not share(one, other)
 
+    def _continues_another(self, newer: RatedLine, older: RatedLine) -> bool:
+        """Whether it names a thing of a third, earlier line, and none of the older one that only the question has too.
+
+        "The gas went up to 72" continues "the gas bill is 61", and is no later price of electricity.
+        """
+        one, other = self._things[id(newer)], self._things[id(older)]
+        asked = (other & self._question.matter.things) - one
+        further = one - other - self._question.matter.things
+        if not (asked and further):
+            return False
+        return any(
+            line is not older
+            and line.hit.node.at < newer.hit.node.at
+            and share(further, self._things[id(line)])
+            and not share(asked, self._things[id(line)])
+            and likeness(newer, line) > likeness(newer, older)
+            for line in self._lines
+        )
+
     def _names(self, newer: RatedLine, older: RatedLine) -> bool:
-        """Whether it names the value of the older one: a thing of few lines that the question does not have."""
-        newer_things, older_things = (self._things[id(line)] - self._common for line in (newer, older))
-        return share(newer_things, older_things)
+        """Whether it names the value of the older one: a thing of few lines that the question does not have.
+
+        A person is the value only if a name is asked for: "Fiona left, Derek took over" tells who my boss is, and "Mrs
+        Dale raised Peter's rent" nothing of mine.
+        """
+        shared = (self._things[id(newer)] & self._things[id(older)]) - self._common
+        if shared and not self._asks_who:
+            names = [word for name in newer.matter.persons for word in re.split(r"[. ]", name)]
+            shared = frozenset(thing for thing in shared if not any(name.startswith(thing) for name in names))
+        return bool(shared)
 
     def features(self, newer: RatedLine, older: RatedLine) -> dict[str, float]:
         """The features of two lines of which one was said later, named as the weights are."""
