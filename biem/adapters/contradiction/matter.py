@@ -8,7 +8,7 @@ from biem.adapters.analyzers.chinese_words import knowing
 from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.journeys import returns
 from biem.adapters.contradiction.lexicon import marks
-from biem.adapters.contradiction.lexicon.attributes import SINGLE
+from biem.adapters.contradiction.lexicon.attributes import HAN_OF_BIRTHDAYS, OF_BIRTHDAYS, SINGLE
 from biem.adapters.contradiction.lexicon.value_kinds import GIVES, WANTS
 from biem.adapters.contradiction.reading import Reading
 from biem.adapters.contradiction.statement_core import Core, positions
@@ -181,6 +181,7 @@ _HOUSE = re.compile("(?<=^[\u4e00-\u9fff]{2})家$")
 """The segmenter takes 晓雯家 for a name."""
 _OF_QUESTIONS = frozenset(("时候", "地方"))
 """Words of questions that name no thing: 什么时候, 什么地方."""
+_OF_BIRTHDAYS = re.compile(rf"\bbirthday (?={OF_BIRTHDAYS}\b)|生日(?={HAN_OF_BIRTHDAYS})", re.IGNORECASE)
 _SHORT = 2
 """Characters of a Chinese word of which one may name the topic: 车 of 新车, not of 公交车司机."""
 
@@ -311,7 +312,7 @@ def _is_spoken_of(name: str, text: str) -> bool:
 
 def _words_of(text: str, persons: tuple[tuple[int, int], ...], *, chinese: bool) -> frozenset[str]:
     """The words of a text that name topics. Who is spoken of is no topic."""
-    for start, end in persons:
+    for start, end in (*persons, *(found.span() for found in _OF_BIRTHDAYS.finditer(text))):
         text = text[:start] + " " * (end - start) + text[end:]
     if not chinese:
         return frozenset(found[1].lower() for found in _ENGLISH.finditer(text))

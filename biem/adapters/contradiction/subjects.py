@@ -12,6 +12,7 @@ from biem.adapters.analyzers.chinese_words import knowing
 from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.reading import Reading, StatementReader
 from biem.adapters.contradiction.time_phrases import OCCASION
+from biem.domain.speech.acts import is_ironic
 
 _KEPT = 2_048
 _NAMED = 6
@@ -48,7 +49,8 @@ _ATTRIBUTED = re.compile(
 """What others say, write or think of the speaker, and what is denied as untrue."""
 _JOKE = re.compile(
     r"\b(?:just kidding|kidding|joking|jk|lol|as a joke|my joke|in a (?:dream|novel|film|movie|story|game)|i dreamed"
-    r"|i dreamt|(?:ha){2,})\b|开玩笑|逗你|哈哈|梦见|梦到|小说里|电影里|游戏里",
+    r"|i dreamt|(?:ha){2,})\b"
+    r"|开玩笑|逗你|哈哈|梦见|梦到|小说里|电影里|游戏里",
     re.IGNORECASE,
 )
 _QUOTE = re.compile(r"[\"“”「」『』]")
@@ -71,6 +73,8 @@ _ASKING = r"(?!(?:What|Who|Whose|When|Where|Which|Why|How|That|This|It|He|She|Th
 _OWNED = re.compile(
     rf"\b(?P<name>{_ASKING}[A-Z][\w-]+(?:\s[A-Z][\w-]+)?)['’]s\b(?!\s(?:a|an|the|not|now|been|going)\b)"
 )
+_AT = re.compile(r"\b(?:at|in|to|from|near|behind|opposite)\s$", re.IGNORECASE)
+"""Before an owner that only names a place: "at Paul's"."""
 _ACTING = re.compile(
     r"^(?:(?:so|well|and|but|also|actually|now|update|correction|hey|oh|yes|no|fyi|btw)[,:]?\s+)*"
     r"(?P<name>(?!(?:I|The|A|An|My|Our|His|Her|Their|Your|This|That|It|He|She|We|They|You|There|Correction|Update"
@@ -299,7 +303,13 @@ class Subjects:
             for word in things - self._kin - self._values
             if not any(map(str.isdigit, word)) and not _HAN_NUMBER.match(word)
         }
-        return About(frozenset(persons), frozenset(things), reported, _JOKE.search(text) is not None, tuple(spans))
+        return About(
+            frozenset(persons),
+            frozenset(things),
+            reported,
+            _JOKE.search(text) is not None or is_ironic(text),
+            tuple(spans),
+        )
 
     def _persons(self, text: str, chinese: bool) -> tuple[set[str], set[str], list[tuple[int, int]]]:
         """The persons of a text, the words that name them, and `About.spans`."""
@@ -347,7 +357,8 @@ class Subjects:
         rest = _ALONE.sub(" ", rest)
         for pattern in (_OWNED, _ACTING):
             for found in pattern.finditer(rest):
-                persons.add(found["name"].lower())
+                if pattern is not _OWNED or not _AT.search(rest, 0, found.start()):
+                    persons.add(found["name"].lower())
                 words |= {self._reader.stem(word) for word in found["name"].split()}
         if _FIRST.search(rest):
             persons.add("me")

@@ -6,6 +6,9 @@ class are not part of the value: without them, the value and the thing with this
 
 import re
 
+OF_BIRTHDAYS = "(?:party|parties|presents?|gifts?|cakes?|cards?|dinner|lunch|bash|trip|wish(?:es)?)"
+HAN_OF_BIRTHDAYS = "(?:[会宴]|蛋糕|礼物|派对|聚会|贺卡|卡片|歌)"
+"""After "birthday" these name another thing than a date of birth."""
 _CLASSES = {
     "home": (
         r"live[sd]?|(?<!\ba )(?<!\bmy )(?<!\bhis )(?<!\bher )(?<!\btheir )living|resid(?:e|es|ed|ing)|based|homes?|house|flat|apartment|condo|address|moved?|relocat(?:e|ed|es)"
@@ -58,8 +61,8 @@ _CLASSES = {
     "weight": (r"weigh(?:s|t|ed)?|scales?", r"体重|秤上?显示|称的?|重|[瘦胖]到"),
     "run": (r"runs?|running|jog(?:s|ging)?", r"晨跑|跑步|跑的是|跑了?"),
     "birthday": (
-        r"birthdays?(?! (?:party|parties|presents?|gifts?|cakes?|cards?|dinner|lunch|bash|trip|wish(?:es)?)\b)|born|celebrat(?:e|es|ed)|date of birth",
-        r"过?生日(?![会宴]|蛋糕|礼物|派对|聚会|贺卡|卡片|帽|歌)|出生|诞生",
+        rf"birthdays?(?! {OF_BIRTHDAYS}\b)|born|celebrat(?:e|es|ed)|date of birth",
+        rf"过?生日(?!{HAN_OF_BIRTHDAYS})|出生|诞生",
     ),
     "due": (
         r"due|deadline|deliver(?:s|y|ed)?|deadlines|ship(?:s|ped)?|hand(?:ed)? in|launch(?:es)?",

@@ -141,3 +141,49 @@ def test_what_ends_by_itself_replaces_nothing(asked: str, older: str, newer: str
 )
 def test_what_goes_on_and_what_moves_one_event_are_no_exceptions(asked: str, older: str, newer: str) -> None:
     assert not is_exception(newer, older, asked)
+
+
+@pytest.mark.req("C31", partly="a line about something else")
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Do I take vitamin C?", ("I take aspirin for my back and vitamin C at night.", "I stopped taking aspirin.")),
+        ("When is the phone bill due?", ("The phone bill is due on the 4th, the road tax on the 9th.",
+                                         "The road tax is due on the 18th now.")),
+        ("我有喜马拉雅会员吗？", ("我开了优酷会员和喜马拉雅会员。", "优酷会员我退订了。")),
+        ("When is my cousin's birthday?", ("My cousin Ivo's birthday is on 12 March.",
+                                           "My cousin's birthday party is on the 15th though.")),
+        ("我表弟的生日是哪天？", ("我表弟的生日是3月12日。", "表弟的生日会改在15号办。")),
+        ("How does Lars take his tea?", ("Lars takes honey and lemon.", "Since my cold I take honey in my tea.")),
+        ("Do I like okra?", ("I hate okra.", "Yeah sure, I just love okra, that's why I hid it under the rice.")),
+        ("我喜欢秋葵吗？", ("我讨厌秋葵。", "呵呵，我爱秋葵，所以全挑出来了。")),
+    ],
+)  # fmt: skip
+def test_a_later_line_about_another_part_or_thing_stays_below(question: str, said: tuple[str, ...]) -> None:
+    assert first(question, *said) == said[0]
+
+
+@pytest.mark.req("C31", partly="a line about an occasion")
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("When is choir usually?", ("Choir is on Tuesdays at 7.", "This week only, choir is on Thursday.")),
+        ("我们平时哪天排练？", ("我们每周二晚上排练。", "就这一周改到周四排练。")),
+    ],
+)
+def test_what_holds_otherwise_goes_before_an_exception(question: str, said: tuple[str, ...]) -> None:
+    assert first(question, *said) == said[0]
+
+
+@pytest.mark.req("C31", partly="newer values first")
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Where does my book group meet?", ("My book group meets on Mondays at Ina's.",
+                                            "The book group meets at Paul's place now.")),
+        ("我儿子的数学老师是谁？", ("我儿子的数学老师姓权。", "权老师退休了，现在石老师教数学。")),
+        ("What does Mr Pratt drive?", ("Our neighbour Mr Pratt drives a Volvo.", "Mr Pratt sold the Volvo for a Kia.")),
+    ],
+)  # fmt: skip
+def test_owners_of_places_and_verbs_name_no_other_subject(question: str, said: tuple[str, ...]) -> None:
+    assert first(question, *said) == said[1]
