@@ -18,6 +18,7 @@ from biem.adapters.contradiction.statement_core import VAGUE, Core, Piece, State
 from biem.adapters.contradiction.statement_parts import (
     announces,
     by_kind,
+    comparable,
     former_of,
     known,
     parts_of,
@@ -72,13 +73,7 @@ _NUMBERED = re.compile(
 _DATE = re.compile(r"[\d-]+$")
 _UNIT = re.compile(r"[^\d.]")
 _DAY = re.compile(r"(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th|[号日])")
-_NO_UNITS = frozenset(("date", "time", "weekday", "month", "code", "floor", "grade", "row", "year"))
-"""Kinds of numbers that have no unit to be left out."""
 _JOINT = re.compile(r"[\s&·'’-]{0,3}(?:(?:of|the|and|de|van|von|的)\s)?")
-
-
-Kinds = dict[str, set[str]]
-"""Numbers by their kind."""
 
 
 class ValueUpdates:
@@ -174,7 +169,7 @@ class ValueUpdates:
         former, gained = former_of(old, new)
         if old.past or ((new.past or old.denies) and not former):
             return None
-        one, other = _comparable(by_kind(old.numbers), by_kind(new.numbers))
+        one, other = comparable(by_kind(old.numbers), by_kind(new.numbers))
         differ = any(
             not (one[kind] & other[kind]) or former for kind in one.keys() & other.keys() if one[kind] != other[kind]
         )
@@ -189,7 +184,7 @@ class ValueUpdates:
     def _numbers(self, old: Core, new: Core, former: list[Piece], gained: list[Piece]) -> str | None:
         """Another number of the same kind for the same thing."""
         fresh = [one for one in new.numbers if one not in former]
-        one, other = _comparable(by_kind(old.numbers), by_kind(fresh))
+        one, other = comparable(by_kind(old.numbers), by_kind(fresh))
         differ = [kind for kind in one.keys() & other.keys() if one[kind].isdisjoint(other[kind])]
         had = {piece.stem for piece in former} - {piece.stem for piece in old.words}
         if had and had.isdisjoint(piece.stem for piece in old.numbers) and marks.IN_PLACE_OF.search(new.text):
@@ -277,15 +272,6 @@ class ValueUpdates:
         ):
             return None
         return "corrected" if new.corrects else "renewed"
-
-
-def _comparable(one: Kinds, other: Kinds) -> tuple[Kinds, Kinds]:
-    """The same numbers; where only one has a unit, both without: 61 pounds, up to 72."""
-    kinds = one.keys() | other.keys()
-    if len(one) != 1 or len(other) != 1 or len(kinds) != 2 or not kinds.isdisjoint(_NO_UNITS) or "" not in kinds:
-        return one, other
-    plain = ({"": {_UNIT.sub("", value) for values in side.values() for value in values}} for side in (one, other))
-    return next(plain), next(plain)
 
 
 def _besides(old: Core, new: Core, gained: list[Piece]) -> bool:
