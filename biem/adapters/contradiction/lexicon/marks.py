@@ -120,7 +120,8 @@ ANOTHER = re.compile(
 ON_OCCASION = re.compile(
     r"\b(?:on|at) (?:the )?weekends?\b|\bfor (?:now|once|today|the moment)\b"
     r"|\bjust (?:for )?(?:today|this)\b|\bduring\b|\bin (?:the )?(?:spring|summer|autumn|winter|morning|evening)s?\b|\bwhenever\b"
-    r"|^(?:this|next) (?:week|month|weekend)\b|\btemporarily\b|\bwhile\b|\bthis (?:once|time)\b|\bexcept\b|(?<![长上])周末|暂时|临时|这次|偶然|[就只仅](?:是|有)?[这今]|这周[一二三四五六日天]|\b(?:only|just) (?:on|this|that|today|tomorrow)\b",
+    r"|^(?:this|next) (?:week|month|weekend)\b|\btemporarily\b|\bwhile\b|\bthis (?:once|time)\b|\bexcept\b|(?<![长上])周末|暂时|临时|这次|偶然|[就只仅](?:是|有)?[这今]|这周[一二三四五六日天]|\b(?:only|just) (?:on|this|that|today|tomorrow)\b"
+    r"|\b(?:day|week|weekend|month|today|tonight|tomorrow|once|time)(?: only|, only)\b",
     re.IGNORECASE,
 )
 """Limited to some occasions."""

@@ -39,6 +39,12 @@ def test_a_change_of_something_else_is_not_recorded(older: str, newer: str) -> N
     assert verdict(older, newer) is None
 
 
+@pytest.mark.parametrize("newer", ["Today only, my tea break is at 4.", "This week only, my tea break is at 4."])
+def test_what_holds_on_one_occasion_only_ends_nothing(newer: str) -> None:
+    found = verdict("My tea break is at 3:30.", newer)
+    assert found is None or not found.aligned
+
+
 @pytest.mark.req("C31", partly="an update takes effect")
 @pytest.mark.parametrize(
     ("older", "newer"),
