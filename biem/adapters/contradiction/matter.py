@@ -8,7 +8,7 @@ from biem.adapters.analyzers.chinese_words import knowing
 from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.journeys import returns
 from biem.adapters.contradiction.lexicon import marks
-from biem.adapters.contradiction.lexicon.attributes import SINGLE
+from biem.adapters.contradiction.lexicon.attributes import HAN_OF_BIRTHDAYS, OF_BIRTHDAYS, SINGLE
 from biem.adapters.contradiction.lexicon.value_kinds import GIVES, WANTS
 from biem.adapters.contradiction.occupations import EMPLOYED_BY, REPORTS, STATES_OCCUPATION
 from biem.adapters.contradiction.reading import Reading
@@ -43,6 +43,19 @@ _SAME_KIN = (
     "neighbour neighbor 邻居",
     "classmate 同学",
     "teacher 老师",
+    "ex 前任",
+    "ex-wife 前妻",
+    "ex-husband 前夫",
+    "ex-girlfriend 前女友",
+    "ex-boyfriend 前男友",
+    "stepdaughter 继女",
+    "stepson 继子",
+    "stepmother 继母 后妈",
+    "stepfather 继父",
+    "mother-in-law 岳母 丈母娘 婆婆",
+    "father-in-law 岳父 公公",
+    "brother-in-law 姐夫 妹夫 小舅子",
+    "sister-in-law 嫂子 弟媳 小姨子",
     "dog 狗",
     "cat 猫",
 )
@@ -58,8 +71,13 @@ _HAS = re.compile(
 )
 """Introduces relatives: "We have two sons, Ben and Leo"."""
 _OF_A_RELATIVE = re.compile(r"['’]s?\s")
-_NOT_MINE = re.compile(r"['’]s?\s|[ -]in[ -]law\b", re.IGNORECASE)
-"""My wife's sister is no sister of mine, and my mother-in-law not my mother."""
+_NOT_MINE = re.compile(r"['’]s?\s|[ -]in[ -]law\b|^(?:his|her|their|your)\b", re.IGNORECASE)
+"""My wife's sister is no sister of mine, my mother-in-law not my mother, and his girlfriend not mine."""
+_RANKED = re.compile(r"\.(?:older|younger)(?=[a-z])")
+"""A rank, which `Matter.which` has."""
+_NTH_CHILD = frozenset(("me.olderchild", "me.youngerchild"))
+_ANY_CHILD = frozenset(("me.kid", "me.son", "me.daughter"))
+"""Whom "my eldest" may name: which of them, `Matter.which` tells."""
 _ANAPHORS = frozenset(("he", "she", "they", "quoted"))
 _OTHER = {"你": "you", "您": "you", "他": "he", "她": "she"}
 
@@ -166,6 +184,7 @@ _HOUSE = re.compile("(?<=^[\u4e00-\u9fff]{2})家$")
 """The segmenter takes 晓雯家 for a name."""
 _OF_QUESTIONS = frozenset(("时候", "地方"))
 """Words of questions that name no thing: 什么时候, 什么地方."""
+_OF_BIRTHDAYS = re.compile(rf"\bbirthday (?={OF_BIRTHDAYS}\b)|生日(?={HAN_OF_BIRTHDAYS})", re.IGNORECASE)
 _SHORT = 2
 """Characters of a Chinese word of which one may name the topic: 车 of 新车, not of 公交车司机."""
 
@@ -225,8 +244,11 @@ def _persons(reading: Reading, subjects: Subjects, things: frozenset[str]) -> fr
     whole = (name for name in about.persons if not _begins(name, things))
     persons = {_plain(_HOUSE.sub("", name)) for name in whole if _is_spoken_of(name, text)} - _ANAPHORS
     persons |= {name.lower() for name in _ASKED.findall(text) if name != "I" and "?" in text}
+    if nouns_omitted := persons & _NTH_CHILD:
+        persons = persons - nouns_omitted | _ANY_CHILD
+    persons = {_RANKED.sub(".", name) for name in persons}
     for start, end in about.spans:  # my aunt Li Na: she is an aunt, too
-        if _NOT_MINE.search(text, start, end):
+        if reading.in_chinese or _NOT_MINE.search(text[start:end]):
             continue
         kin = {f"me.{_KIN[word]}" for word in text[start:end].lower().split() if word in _KIN}
         persons |= kin if any(name.startswith("me.") for name in persons) else set()
@@ -295,7 +317,7 @@ def _is_spoken_of(name: str, text: str) -> bool:
 
 def _words_of(text: str, persons: tuple[tuple[int, int], ...], *, chinese: bool) -> frozenset[str]:
     """The words of a text that name topics. Who is spoken of is no topic."""
-    for start, end in persons:
+    for start, end in (*persons, *(found.span() for found in _OF_BIRTHDAYS.finditer(text))):
         text = text[:start] + " " * (end - start) + text[end:]
     if not chinese:
         return frozenset(found[1].lower() for found in _ENGLISH.finditer(text))

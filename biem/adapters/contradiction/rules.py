@@ -74,7 +74,10 @@ class RuleContradictions:
             return specific
         if specific is not None:
             aligned = self._aligned(specific, older, newer)
-            return None if aligned is None else self._about_all(aligned, older, newer)
+            if aligned is not None:
+                return self._about_all(aligned, older, newer)
+            if specific.rule not in _BY_WORDS:
+                return None
         if not one_speaker(older, newer):
             return None
         later = self._later_states.judge(older, newer, similarity)
@@ -150,10 +153,10 @@ class RuleContradictions:
             )
             return replace(verdict, aligned=verdict.aligned and found.own_words and holds)
         by_words = verdict.rule in _BY_WORDS
-        if by_words and self._value_updates.differ_in_words(*sides):
-            return replace(verdict, aligned=False)
         if (not found.persons and (by_words or not found.own_words)) or (by_words and not found.thing):
             return None
+        if by_words and self._value_updates.differ_in_words(*sides):
+            return replace(verdict, aligned=False)
         holds = self._value_updates.holds(self._read(newer.text, newer.speaker))
         if verdict.rule == "negation" and found.persons and found.own_words and self._value_updates.denied(*sides):
             return replace(verdict, aligned=True, confidence=max(verdict.confidence, _DENIED), subject=found.subject)

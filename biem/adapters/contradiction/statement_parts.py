@@ -30,6 +30,13 @@ _PLACED = re.compile(
 )
 
 
+_UNIT = re.compile(r"[^\d.]")
+_NO_UNITS = frozenset(("date", "time", "weekday", "month", "code", "floor", "grade", "row", "year"))
+"""Kinds of numbers that have no unit to be left out."""
+Kinds = dict[str, set[str]]
+"""Numbers by their kind."""
+
+
 def parts_of(old: Core, new: Core) -> Iterator[Core]:
     """The newer statement, then without additional parts, then each part that ends a former value."""
     yield new
@@ -99,6 +106,15 @@ def by_kind(numbers: Sequence[Piece]) -> dict[str, set[str]]:
     for one in numbers:
         kinds.setdefault(_kind(one.stem), set()).add(one.stem)
     return kinds
+
+
+def comparable(one: Kinds, other: Kinds) -> tuple[Kinds, Kinds]:
+    """The same numbers; where only one has a unit, both without: 61 pounds, up to 72."""
+    kinds = one.keys() | other.keys()
+    if len(one) != 1 or len(other) != 1 or len(kinds) != 2 or not kinds.isdisjoint(_NO_UNITS) or "" not in kinds:
+        return one, other
+    plain = ({"": {_UNIT.sub("", value) for values in side.values() for value in values}} for side in (one, other))
+    return next(plain), next(plain)
 
 
 def stems(pieces: Sequence[Piece]) -> set[str]:

@@ -12,6 +12,7 @@ from biem.adapters.analyzers.chinese_words import knowing
 from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.reading import Reading, StatementReader
 from biem.adapters.contradiction.time_phrases import OCCASION
+from biem.domain.speech.acts import is_ironic
 
 _KEPT = 2_048
 _NAMED = 6
@@ -48,7 +49,8 @@ _ATTRIBUTED = re.compile(
 """What others say, write or think of the speaker, and what is denied as untrue."""
 _JOKE = re.compile(
     r"\b(?:just kidding|kidding|joking|jk|lol|as a joke|my joke|in a (?:dream|novel|film|movie|story|game)|i dreamed"
-    r"|i dreamt|(?:ha){2,})\b|开玩笑|逗你|哈哈|梦见|梦到|小说里|电影里|游戏里",
+    r"|i dreamt|(?:ha){2,})\b"
+    r"|开玩笑|逗你|哈哈|梦见|梦到|小说里|电影里|游戏里",
     re.IGNORECASE,
 )
 _QUOTE = re.compile(r"[\"“”「」『』]")
@@ -58,16 +60,21 @@ _KIN_CHAIN = re.compile(
     r"(?P<before>(?:(?:ex|old|older|elder|eldest|oldest|young|younger|youngest|middle|big|little|late|twin|best|former|new|good|dear|step|half"
     r"|great)[\s-]){0,2})(?P<kin>[a-z]+(?:[ -]in[ -]law)?)(?P<name>(?:\s(?!I\b)[A-Z][\w-]+){0,2})"
 )
-_FURTHER = re.compile(r"['’]s?\s(?:(?:older|younger|eldest|youngest|big|little)\s)?(?P<kin>[a-z]+(?:-in-law)?)\b")
+_FURTHER = re.compile(
+    r"['’]s?\s(?:(?:older|elder|younger|eldest|oldest|youngest|middle|big|little|twin|best|new|ex|step)[\s-])?"
+    r"(?P<kin>[a-z]+(?:-in-law)?)\b"
+)
 """A relative of a relative: my wife's sister."""
 _WHICH = re.compile(r"(?:former|new|good|dear|big|little|best)[\s-]|\s$")
 """Adjectives that do not distinguish persons."""
-_ELDEST = re.compile(r"\b(?:elder|eldest|oldest)[\s-]", re.IGNORECASE)
-_YOUNGEST = re.compile(r"\byoungest[\s-]", re.IGNORECASE)
+_ELDEST = re.compile(r"\b(?:elder|eldest|oldest)\b[\s-]?", re.IGNORECASE)
+_YOUNGEST = re.compile(r"\byoungest\b[\s-]?", re.IGNORECASE)
 _ASKING = r"(?!(?:What|Who|Whose|When|Where|Which|Why|How|That|This|It|He|She|There|Here|Let)\b)"
 _OWNED = re.compile(
     rf"\b(?P<name>{_ASKING}[A-Z][\w-]+(?:\s[A-Z][\w-]+)?)['’]s\b(?!\s(?:a|an|the|not|now|been|going)\b)"
 )
+_AT = re.compile(r"\b(?:at|in|to|from|near|behind|opposite)\s$", re.IGNORECASE)
+"""Before an owner that only names a place: "at Paul's"."""
 _ACTING = re.compile(
     r"^(?:(?:so|well|and|but|also|actually|now|update|correction|hey|oh|yes|no|fyi|btw)[,:]?\s+)*"
     r"(?P<name>(?!(?:I|The|A|An|My|Our|His|Her|Their|Your|This|That|It|He|She|We|They|You|There|Correction|Update"
@@ -80,6 +87,27 @@ _ACTING = re.compile(
 )
 _PROFESSION = re.compile(r"[是当做名位为教](?:(?!的)[\u4e00-\u9fff]){0,4}$")
 _PETS = frozenset(("dog", "cat", "狗", "猫"))
+_HAS_ONE = re.compile("(?:已经|刚刚?|又|最近|也|终于)*[给帮把有换养买带遛](?:了|过)?[一两几]?[只条个位]?新?的?")
+_OF_ONE = _PETS | frozenset(
+    (
+        "老板",
+        "上司",
+        "领导",
+        "同事",
+        "室友",
+        "老师",
+        "师父",
+        "徒弟",
+        "朋友",
+        "女朋友",
+        "男朋友",
+        "女友",
+        "男友",
+        "对象",
+        "邻居",
+    )
+)
+"""Relations of the subject of a clause, also of a relative: 老公换老板. His mother would be 他妈妈."""
 _STRAY = re.compile("(?:[野只条的]|流浪)$")
 """Before a pet without an owner that is not the user's."""
 _THIRD = re.compile(
@@ -103,8 +131,8 @@ _ALONE = re.compile(
 )
 """Relations without an owner: the speaker's."""
 _CHILD = re.compile(
-    r"\b(?:my|our)\s(?P<which>eldest|oldest|youngest)(?=['’]s\b|\s(?:one|is|was|has|had|will|can|got|gets|goes|needs|wants"
-    r"|likes|loves|hates|plays|lives|works|studies|turns|turned|moved|starts|started|isn't|doesn't)\b"
+    r"\b(?:my|our)\s(?P<which>eldest|oldest|youngest)(?=['’]s\b|\s(?:one|will|can|can't|got|won't|went|left|took|came|began|quit"
+    r"|isn't|doesn't|(?!class|boss|dress)[a-z]{1,}(?:s|[^e]ed))\b"
     r"|\s[a-z]+\s(?:to|at|in|on|from|for|with)\?|\s?[.;!?]|$)",
     re.IGNORECASE,
 )
@@ -134,7 +162,7 @@ SURNAME = (
     "曾彭吕苏卢蒋蔡贾丁魏薛阎潘杜戴钟汪姜范姚谭廖邹陆崔邱秦顾侯邵孟尹黎]"
 )
 """A common Chinese surname."""
-_SURNAMED = re.compile(rf"(?:^|[，。！？；,!?;]|听说|据说|告诉|[和跟给替帮叫问])(?P<name>[老小阿]{SURNAME})")
+_SURNAMED = re.compile(rf"(?:^|[，。！？；,!?;]|听说|据说|告诉|隔壁的?|[和跟给替帮叫问\s])(?P<name>[老小阿]{SURNAME})")
 """A nickname of a surname: 小周."""
 _NO_NAMES = frozenset(
     (
@@ -275,7 +303,13 @@ class Subjects:
             for word in things - self._kin - self._values
             if not any(map(str.isdigit, word)) and not _HAN_NUMBER.match(word)
         }
-        return About(frozenset(persons), frozenset(things), reported, _JOKE.search(text) is not None, tuple(spans))
+        return About(
+            frozenset(persons),
+            frozenset(things),
+            reported,
+            _JOKE.search(text) is not None or is_ironic(text),
+            tuple(spans),
+        )
 
     def _persons(self, text: str, chinese: bool) -> tuple[set[str], set[str], list[tuple[int, int]]]:
         """The persons of a text, the words that name them, and `About.spans`."""
@@ -293,8 +327,9 @@ class Subjects:
             owner = found["owner"].lower().removesuffix("'s").removesuffix("’s")
             whose = _OURS.get(owner, _SAME.get(owner, owner))
             name = found["name"].strip().lower()
-            which = _ELDEST.sub("older ", _YOUNGEST.sub("younger ", _WHICH.sub("", found["before"])))
-            person = name or f"{which}{_KIN_NAMES.get(found['kin'], found['kin'])}"
+            which = _ELDEST.sub("older", _YOUNGEST.sub("younger", _WHICH.sub("", found["before"])))
+            relation = found["kin"].replace(" in law", "-in-law")
+            person = name or f"{which}{_KIN_NAMES.get(relation, relation)}"
             end = found.end()
             if (further := _FURTHER.match(text, end)) and further["kin"].partition("-in-")[0] in self._people:
                 person += f".{_KIN_NAMES.get(further['kin'], further['kin'])}"
@@ -322,7 +357,8 @@ class Subjects:
         rest = _ALONE.sub(" ", rest)
         for pattern in (_OWNED, _ACTING):
             for found in pattern.finditer(rest):
-                persons.add(found["name"].lower())
+                if pattern is not _OWNED or not _AT.search(rest, 0, found.start()):
+                    persons.add(found["name"].lower())
                 words |= {self._reader.stem(word) for word in found["name"].split()}
         if _FIRST.search(rest):
             persons.add("me")
@@ -341,12 +377,16 @@ class Subjects:
         rest = text
         last, last_person, known_before = 0, "", False
         for found in self._han_chain.finditer(text):
+            between = text[last : found.start()] if last and not found["owner"] else ""
+            of_subject = found["kin"] in _OF_ONE and last_person in persons and _HAS_ONE.fullmatch(between) is not None
             whose, last = last if not found["owner"] else 0, found.end()
             before = text[max(0, found.start() - 1) : found.start()]
             if found.group() == "客户" or (not found["owner"] and before and _PROFESSION.search(text[: found.start()])):
                 continue  # no specific person, or a profession
             if found["kin"] in _PETS and whose == found.start() > 0:
                 continue  # 我表妹的猫 is hers
+            if of_subject and found["kin"] in _PETS:
+                continue  # 表姐给猫改名: her cat
             if (
                 found["kin"] in _PETS
                 and not found["owner"]
@@ -360,6 +400,10 @@ class Subjects:
                 if not known_before:
                     persons.remove(last_person)  # 我老婆的妹妹: neither my wife nor my sister
                 last_person += f".{kin}"
+            elif of_subject:
+                last_person += f".{kin}"  # 老公换老板了: his boss
+            elif not found["owner"] and last_person.count(".") > 1 and last_person.endswith(f".{kin}"):
+                pass  # 新老板: of the one named before
             else:
                 last_person = f"{'me' if owner[0] in '我咱' else owner[0] if owner[0] in '你您他她' else owner}.{kin}"
             known_before = last_person in persons

@@ -18,6 +18,7 @@ from biem.adapters.contradiction.statement_core import VAGUE, Core, Piece, State
 from biem.adapters.contradiction.statement_parts import (
     announces,
     by_kind,
+    comparable,
     former_of,
     known,
     parts_of,
@@ -40,6 +41,8 @@ _VALUE = 4
 """Maximum words of a value."""
 _SHORT = 8
 """Maximum words of a correction without a subject."""
+_TURNS = re.compile(r"[,;:.!?，；：。！？、–—]|\b(?:but|instead|since|because|and)\b|[改换而是]", re.IGNORECASE)
+"""After a denial: the rest is no longer denied."""
 _NEGATED = re.compile(r"\bnot\b|不是", re.IGNORECASE)
 _INDEFINITE = re.compile(
     r"\ban? new\b|\b(?:have|has|got|adopted)\s(?:an?|another)\b|[养买领]了?一[只个条辆]", re.IGNORECASE
@@ -166,7 +169,7 @@ class ValueUpdates:
         former, gained = former_of(old, new)
         if old.past or ((new.past or old.denies) and not former):
             return None
-        one, other = by_kind(old.numbers), by_kind(new.numbers)
+        one, other = comparable(by_kind(old.numbers), by_kind(new.numbers))
         differ = any(
             not (one[kind] & other[kind]) or former for kind in one.keys() & other.keys() if one[kind] != other[kind]
         )
@@ -181,7 +184,7 @@ class ValueUpdates:
     def _numbers(self, old: Core, new: Core, former: list[Piece], gained: list[Piece]) -> str | None:
         """Another number of the same kind for the same thing."""
         fresh = [one for one in new.numbers if one not in former]
-        one, other = by_kind(old.numbers), by_kind(fresh)
+        one, other = comparable(by_kind(old.numbers), by_kind(fresh))
         differ = [kind for kind in one.keys() & other.keys() if one[kind].isdisjoint(other[kind])]
         had = {piece.stem for piece in former} - {piece.stem for piece in old.words}
         if had and had.isdisjoint(piece.stem for piece in old.numbers) and marks.IN_PLACE_OF.search(new.text):
@@ -202,7 +205,8 @@ class ValueUpdates:
             return None  # the rate of the mortgage, and of the loan for the car
         if not (old.words or new.words):
             classes |= (old.classes & new.classes) - _MANY
-        if shared or (not left and (classes or named)):
+        only_corrected = new.corrects and bool(old.persons) and not (old.words or new.words or differ == [""])
+        if shared or (not left and (classes or named or only_corrected)):
             return "former named" if named else "corrected" if new.corrects else "renewed"
         return None
 
@@ -246,6 +250,8 @@ class ValueUpdates:
             return None
         if _measured(old) or ended or not gained or not left or not _one_value(old.text, left):
             return None
+        if all(_is_denied(new, piece) for piece in gained):
+            return None  # "we are not moving to Bath after all"
         if "name" in old.classes | new.classes and shared and all(_last(core, shared) for core in (old, new)):
             return None  # another one of that name
         named = {one for one in _definite(old) & _definite(new) if one <= stems(tuple(shared))}
@@ -410,6 +416,12 @@ def _adds(new: Core, gained: list[Piece], classes: frozenset[str]) -> bool:
     if "name" in classes and _INDEFINITE.search(new.text) and not re.search(r"\bnew\b", new.text, re.IGNORECASE):
         return True
     return "car" in classes and any(_THERE.search(new.text[: piece.start]) for piece in gained)
+
+
+def _is_denied(core: Core, piece: Piece) -> bool:
+    """Whether the part of the sentence before this word denies it."""
+    denials = (found.end() for found in marks.DENIES.finditer(core.text, 0, piece.start))
+    return any(_TURNS.search(core.text[end : piece.start]) is None for end in denials)
 
 
 def _measured(core: Core) -> bool:

@@ -69,6 +69,11 @@ _HAN_COURTESIES = (
 )
 _COURTESY = late(rf"(?:(?>\b(?:{_COURTESIES})\b|{_HAN_COURTESIES})[^\w?？]*+)++", re.IGNORECASE)
 
+_IRONY = late(
+    r"^\W*(?:oh|yeah|yes|sure|right)\b[ ,]+(?:(?:great|sure|right|of course|yeah|yes)[ ,.!]+)?(?:i|we) "
+    r"(?:(?:just|simply|totally|absolutely) )+(?:love|adore|enjoy|like)\b|^\W*(?:是是是|呵呵|真[棒行]啊)|才怪",
+    re.IGNORECASE,
+)
 _SENTENCES = late(r"[^.!?。！？；;\n]+[.!?。！？；;]?")
 _ORDER = late(
     r"\W*+(?:(?:please|also|and|oh|so|but|ok|okay|hey|btw|by the way|important|note)\b[\s,:!-]*+)*+(?:"
@@ -136,6 +141,11 @@ _HABIT = late(
     re.IGNORECASE,
 )
 """A verb without a subject that tells a habit of the speaker."""
+
+
+def is_ironic(text: str) -> bool:
+    """Whether it begins as irony does: "Yeah sure, I just love cilantro", 呵呵."""
+    return _IRONY.search(text[:_LONGEST_COURTESY]) is not None
 
 
 def is_courtesy(text: str) -> bool:

@@ -99,8 +99,8 @@ class ConflictChecker:
                 self._compare(peers[older], peers[newer], pairs[older, newer], follows=follows.get(newer) == older)
                 for older, newer in pairs
             )
-            findings = _unambiguous([finding for finding in compared if finding is not None], peers)
-            findings = self._limit_suspicions(findings)
+            findings = _of_one_subject([finding for finding in compared if finding is not None], pairs)
+            findings = self._limit_suspicions(_unambiguous(findings, peers))
             span.add(pairs=len(pairs), findings=len(findings))
             return Checked(self._conflicts.record(scope, findings, self._clock.now()), nearest)
 
@@ -218,6 +218,29 @@ def _unambiguous(findings: Sequence[ConflictFinding], peers: Mapping[str, Peer])
         replace(finding, acts=False) if finding.acts and len(subjects.get(finding.newer_id, ())) > 1 else finding
         for finding in findings
     ]
+
+
+def _of_one_subject(
+    findings: Sequence[ConflictFinding], similarities: Mapping[tuple[str, str], float]
+) -> list[ConflictFinding]:
+    """Of uncertain findings of a message only the one about the memory that is most similar to it.
+
+    "Staging is on Redis 8" is recorded against "staging runs Redis 7", not against "production runs Redis 6", too.
+    """
+    nearest: dict[str, float] = {}
+    for one in filter(_is_whole, findings):
+        similarity = similarities[one.older_id, one.newer_id]
+        nearest[one.newer_id] = max(similarity, nearest.get(one.newer_id, 0.0))
+    return [
+        one
+        for one in findings
+        if one.acts or not _is_whole(one) or similarities[one.older_id, one.newer_id] >= nearest[one.newer_id]
+    ]
+
+
+def _is_whole(finding: ConflictFinding) -> bool:
+    """Whether it is recorded, and about a whole memory: a part may change with a whole other memory."""
+    return finding.judged_later and not finding.suspected
 
 
 def _pairs(

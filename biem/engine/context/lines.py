@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from biem.domain.conflict import Matter
 from biem.domain.node import Hit, Node
-from biem.domain.speech.acts import is_standing_order, is_statement
+from biem.domain.speech.acts import is_ironic, is_standing_order, is_statement
 from biem.domain.speech.excerpt import excerpt
 from biem.domain.text import estimate_tokens, late
 from biem.engine.context.persons import foreign_penalty, is_named, named_by, seen_by_the_user, speakers_meant
@@ -29,8 +29,8 @@ _BY_WORDS = 0.5
 _HAN = late("[\u4e00-\u9fff]")
 _CLAUSES = re.compile(r"[,;:，；：。！？!?]\s*|\.\s+")
 _SUPPOSES = late(
-    r"^\W*(?:if|suppose|imagine|what if|perhaps|maybe|i (?:may|might|could))\b"
-    r"|^\W*(?:假如|如果|要是|假设|也许|可能|或许)"
+    r"^\W*(?:if|suppose|imagine|what if|perhaps|maybe|(?:i|we) (?:may|might|could))\b"
+    r"|^\W*(?:(?:[今明后]年|[下这]个?[月周]|以后|将来|过几[年天])?(?:我们?)?(?:也许|可能|或许|说不定))|^\W*(?:假如|如果|要是|假设)"
     r"|\bnot sure yet\b|还没(?:想好|定|确定)"
     r"|\b(?:i|we) heard (?:that\b|(?:\w+ ){1,3}(?:wants?|wanted|is|are|was|may|might|will|would|plans?)\b)"
     r"|\brumou?rs?\b|(?<!no )\bjok(?:ed|ing)\b"
@@ -223,9 +223,9 @@ def only_asks(node: Node) -> bool:
 
 
 def supposes(text: str) -> bool:
-    """Whether its beginning is a supposition, hearsay or a quotation."""
+    """Whether its beginning is a supposition, hearsay, a quotation or irony."""
     text = text[:_BEGINNING]
-    return bool(_SUPPOSES.search(text) or _QUOTES.search(text))
+    return is_ironic(text) or bool(_SUPPOSES.search(text) or _QUOTES.search(text))
 
 
 def odds(score: float) -> float:

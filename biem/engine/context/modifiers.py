@@ -33,10 +33,16 @@ _WEEKDAY = re.compile("(?:周|星期|礼拜)[一二三四五六日天]")
 _MOST_CHARS = 500
 """Characters of a text that are read."""
 _KEPT = 512
+_OWNER = "whose"
+_SEVERAL = 2
+_PARTS = re.compile(r"\band\b|\bbut\b|\bor\b|[,;:，；：、]|[和与跟]|以及|还有", re.IGNORECASE)
+"""Between the parts of a text that names several things."""
 
 
 def has_other_modifier(newer: str, older: str, asked: str) -> bool:
-    """Whether beside a word of all three the older text has a word of the question, and the newer another word.
+    """Whether beside a word of both the older text has a word of the question, and the newer another word.
+
+    A Chinese word, which is read by its characters, must be one of the question, too.
 
     The order of the words is compared, not their meaning: "the sync moved" may be about the weekly sync, "the monthly
     sync moved" is not. False for a question whether something is so: its words may be the value.
@@ -46,13 +52,39 @@ def has_other_modifier(newer: str, older: str, asked: str) -> bool:
     new, old, question = (_pairs(text[:_MOST_CHARS]) for text in (newer, older, asked))
     known = old.words | question.words
     places = {
-        (head, side) for head, side, word in old.beside if {head, word} <= question.words and word not in new.words
+        (head, side)
+        for head, side, word in old.beside
+        if word in question.words and word not in new.words and (head in question.words or head.isascii())
     }
-    return any((head, side) in places and word not in known for head, side, word in new.beside)
+    return any(
+        word not in known and ((head, side) in places or (side == _OWNER and (head, "before") in places))
+        for head, side, word in new.beside
+    )
+
+
+def is_of_another_part(newer: str, older: str, asked: str) -> bool:
+    """Whether the newer text has most words of one of several parts of the older, and the question of another part.
+
+    "I stopped taking ibuprofen" is about a part of "I take ibuprofen for my knee and vitamin D in the morning".
+    """
+    parts = [_pairs(part).words - _FUNCTION for part in _PARTS.split(older[:_MOST_CHARS]) if part.strip()]
+    if len(parts) < _SEVERAL:
+        return False
+    new, question = (_pairs(text[:_MOST_CHARS]).words for text in (newer, asked))
+    own = [
+        words.difference(*(other for number, other in enumerate(parts) if number != place))
+        for place, words in enumerate(parts)
+    ]
+    told, wanted = ([len(words & text) for words in own] for text in (new, question))
+    if not (any(told) and any(wanted)):
+        return False
+    return all(one < max(told) or other < max(wanted) for one, other in zip(told, wanted, strict=True))
 
 
 class _Pairs:
-    """The words of a text, and pairs of a word and one that may distinguish it: before it, or after a preposition."""
+    """The words of a text, and pairs of a word and one that may distinguish it: its owner, the word before it, or one
+    after a preposition.
+    """
 
     def __init__(self, text: str) -> None:
         text = _WEEKDAY.sub(" ", text)
@@ -67,7 +99,8 @@ class _Pairs:
             before = place - 2 if words[place - 1] == "的" and place > 1 else place - 1
             between = text[found[before].end() : found[place].start()]
             if _may_distinguish(words[before], words[place]) and _BETWEEN.fullmatch(between):
-                yield words[place], "before", words[before]
+                owned = between[:1] in ("'", "’", "的")
+                yield words[place], _OWNER if owned else "before", words[before]
         for link in _LINK.finditer(text):
             head = next((n for n, token in enumerate(found) if token.end() == link.start()), None)
             word = next((n for n, token in enumerate(found) if token.start() == link.end()), None)

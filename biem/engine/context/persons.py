@@ -66,14 +66,15 @@ def foreign_penalty(question: Matter, asks: str, matter: Matter, text: str, *, t
     if others and not (others <= _PARTNERS and "me" in told and "partner" in topics):
         kin = {name.rpartition(".")[2] for name in told if "." in name}
         of_whom = frozenset(name.partition(".")[0] for name in told if "." in name)
-        if others <= PETS and "pet" in topics and (of_whom or "me" in told):  # "I got a kitten", "Ida's cat was sick"
-            return 0.0 if of_whom <= {"me"} else FOREIGN
+        if others <= PETS and "pet" in topics and told:  # "I got a kitten", "Ida's cat was sick"
+            mine = "me" in told or not told.isdisjoint(f"me.{pet}" for pet in PETS)
+            return 0.0 if mine else FOREIGN
         related = {name.rpartition(".")[2] for name in asked if "." in name}
         if related & kin and related <= kin and told.isdisjoint(asked):  # her daughter, not mine
             return 0.0 if share(of_whom, question.things) else FOREIGN
         if told.isdisjoint(asked) and any("." in one and one in asked for one in (n.rpartition(".")[0] for n in told)):
             return FOREIGN  # my wife's sister, not my wife
-        if any(_names(other, text) or any(other in name for name in told) for other in others):
+        if any(_names(other, one) for other in others for one in (text, *told)):
             return 0.0
         if kin & _PARTNERS and others <= _PARTNERS:  # a boyfriend may have become the husband
             return 0.0
@@ -87,5 +88,7 @@ def foreign_penalty(question: Matter, asks: str, matter: Matter, text: str, *, t
 
 
 def _names(name: str, text: str) -> bool:
-    """Whether a text has the name: as a beginning of a word, in Chinese anywhere."""
-    return name in text if not name.isascii() else re.search(rf"\b{re.escape(name)}", text) is not None
+    """Whether a text has the name: as a beginning of a word, but not of "mother-in-law"; in Chinese anywhere."""
+    if not name.isascii():
+        return name in text
+    return re.search(rf"\b{re.escape(name)}(?![ -]in[ -]law)", text) is not None

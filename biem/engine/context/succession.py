@@ -19,7 +19,8 @@ from biem.domain.conflict import Matter
 from biem.domain.policies.succession import SuccessionWeights
 from biem.domain.text import jaccard, share
 from biem.engine.context.lines import UNCHANGED, LineQuestion, RatedLine, is_han, rarity, supposes
-from biem.engine.context.modifiers import has_other_modifier
+from biem.engine.context.modifiers import has_other_modifier, is_of_another_part
+from biem.engine.context.occasions import is_exception
 from biem.engine.context.persons import UNNAMED
 from biem.engine.context.same_subject import (
     are_same,
@@ -38,10 +39,13 @@ _WEIGHTS: dict[str, float] = asdict(SuccessionWeights())
 _BIAS = _WEIGHTS.pop("bias")
 _LEAST = -0.9
 """Log-odds from which a later line goes first. A former value in the first line misleads, a line too many does not."""
+_SAME = 0.5
+"""Likeness from which an occasion and what holds otherwise are of one matter."""
 _RARE = 3
 """Maximum number of lines with a word that identifies a value."""
 _STEM = 4
 """Minimum characters of a stem of the question that other forms of the word begin with."""
+_HAN_STEM = 2
 _FURTHEST = 10.0
 _FIFTH = 0.2
 _BOTH = _MOST_OWN = 2
@@ -49,6 +53,7 @@ _BOTH = _MOST_OWN = 2
 _QUANTITY = re.compile(r"\D?(\d+(?:\.\d+)?)(?::(\d\d))?([KM]?)(?![\d-])")
 """A number as `Matter` has it: `18K`, `09:30`, `€1200`, `45d`; no date."""
 _TIMES = {"": 1.0, "K": 1e3, "M": 1e6}
+_WHO = re.compile(r"\bwho(?:m|se)?\b|谁|[叫姓]什么|哪位", re.IGNORECASE)
 
 
 class Succession:
@@ -75,24 +80,29 @@ class Succession:
         common = {thing for thing, count in holders.items() if count > _RARE or thing.startswith(stems)}
         self._common = common | question.terms | question.matter.things
         self._worth = {id(line): line.worth for line in lines}
+        self._asks_who = "name" in question.matter.wants or _WHO.search(question.text) is not None
 
     def may_succeed(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether a person said it later, not as a supposition, and of no other one's own matter or one of several."""
         node = newer.hit.node
         if node.at <= older.hit.node.at or "assistant" in (node.source, node.speaker):
             return False
-        if supposes(node.text) or is_own_of_another(newer, older):
-            return False
-        of_me = newer.matter.persons == {"me"} and bool(relatives(self._question.matter))
-        if (of_me or any("." in name for name in newer.matter.persons)) and self._is_foreign(newer, older):
+        if supposes(node.text) or is_own_of_another(newer, older) or self._is_foreign(newer, older):
             return False  # "my dad was born on …" succeeds no birthday of mine, my appointment no birthday of his
         if has_other_modifier(newer.hit.node.text, older.hit.node.text, self._question.text):
             return False
-        return not is_of_another_way(newer.matter, older.matter, self._question.matter)
+        if self.is_exception(newer, older):
+            return False
+        return not (
+            self._is_of_another_part(newer, older)
+            or self._is_called_after_topic(newer, older)
+            or is_of_another_way(newer.matter, older.matter, self._question.matter)
+            or self._continues_another(newer, older)
+        )
 
     def _is_foreign(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it is about other persons than the question, more than the older is, and names no thing of that."""
-        return newer.foreign > max(older.foreign, UNNAMED) and not self._names(newer, older)
+        return newer.foreign > max(older.foreign, UNNAMED) and not self._answers_by_name(newer, older)
 
     def _is_of_another_thing(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it names things, but none of the older one, which names a thing in question.
@@ -104,10 +114,63 @@ class Succession:
         one, other = self._things[id(newer)], self._things[id(older)]
         return bool(one) and share(other, self._question.matter.things) and not share(one, other)
 
+    def is_exception(self, newer: RatedLine, older: RatedLine) -> bool:
+        """Whether it tells of one occasion, and the older what holds otherwise."""
+        return is_exception(newer.hit.node.text, older.hit.node.text, self._question.text)
+
+    def _is_of_another_part(self, newer: RatedLine, older: RatedLine) -> bool:
+        """Whether it is about another part of the older one than the question is."""
+        alone = not self._things[id(newer)] - self._things[id(older)]
+        if not alone and share(newer.matter.topics, self._question.matter.topics):
+            return False
+        return is_of_another_part(newer.hit.node.text, older.hit.node.text, self._question.text)
+
+    def _is_called_after_topic(self, newer: RatedLine, older: RatedLine) -> bool:
+        """Whether the topic of the question is only a part of the name of a thing there: the birthday party, 生日会."""
+        topics = (self._question.matter.topics & older.matter.topics) - newer.matter.topics
+        things = self._things[id(newer)] - self._things[id(older)] - self._question.matter.things
+        words = [term for term in self._question.terms if len(term) >= (_STEM if term.isascii() else _HAN_STEM)]
+        return bool(topics) and any(thing.startswith(word) for thing in things for word in words)
+
+    def _continues_another(self, newer: RatedLine, older: RatedLine) -> bool:
+        """Whether it names a thing of a third, earlier line, and none of the older one that only the question has too.
+
+        "The gas went up to 72" continues "the gas bill is 61", and is no later price of electricity.
+        """
+        one, other = self._things[id(newer)], self._things[id(older)]
+        asked = (other & self._question.matter.things) - one
+        further = one - other - self._question.matter.things
+        if not (asked and further):
+            return False
+        return any(
+            line is not older
+            and line.hit.node.at < newer.hit.node.at
+            and share(further, self._things[id(line)])
+            and not share(asked, self._things[id(line)])
+            and likeness(newer, line) > likeness(newer, older)
+            for line in self._lines
+        )
+
     def _names(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it names the value of the older one: a thing of few lines that the question does not have."""
-        newer_things, older_things = (self._things[id(line)] - self._common for line in (newer, older))
-        return share(newer_things, older_things)
+        return bool(self._values_of_both(newer, older))
+
+    def _values_of_both(self, newer: RatedLine, older: RatedLine) -> frozenset[str]:
+        return (self._things[id(newer)] & self._things[id(older)]) - self._common
+
+    def _answers_by_name(self, newer: RatedLine, older: RatedLine) -> bool:
+        """Whether a line about other persons names the value of the older one.
+
+        A person is the value only if a name is asked for: "Fiona left, Derek took over" tells who my boss is, and "Mrs
+        Dale raised Peter's rent" nothing of mine.
+        """
+        if newer.matter.persons == {"me"}:
+            return False  # "I take milk, too" is not about Jens, who takes milk
+        shared = self._values_of_both(newer, older) - newer.matter.kinds
+        if self._asks_who:
+            return bool(shared)
+        names = [word for name in newer.matter.persons for word in re.split(r"[. ]", name)]
+        return not all(any(name.startswith(thing) for name in names) for thing in shared)
 
     def features(self, newer: RatedLine, older: RatedLine) -> dict[str, float]:
         """The features of two lines of which one was said later, named as the weights are."""
@@ -183,6 +246,12 @@ def lift_successors(lines: Sequence[RatedLine], succession: Succession, least: f
         newer, _ = _successor(older, lines, succession) if older.worth >= least else (None, 0.0)
         if newer is not None:
             lift(newer, older)
+    for exception in lines:
+        usual = [line for line in lines if line.worth >= least and succession.is_exception(exception, line)]
+        if usual and exception.hit.node.source != "assistant":
+            like, best = max((likeness(exception, line), place) for place, line in enumerate(usual))
+            if like >= _SAME:
+                lift(usual[best], exception)
 
 
 def lift_predecessors(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:

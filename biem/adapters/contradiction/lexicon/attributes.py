@@ -6,6 +6,9 @@ class are not part of the value: without them, the value and the thing with this
 
 import re
 
+OF_BIRTHDAYS = "(?:party|parties|presents?|gifts?|cakes?|cards?|dinner|lunch|bash|trip|wish(?:es)?)"
+HAN_OF_BIRTHDAYS = "(?:[会宴]|蛋糕|礼物|派对|聚会|贺卡|卡片|歌)"
+"""After "birthday" these name another thing than a date of birth."""
 _CLASSES = {
     "home": (
         r"live[sd]?|(?<!\ba )(?<!\bmy )(?<!\bhis )(?<!\bher )(?<!\btheir )living|resid(?:e|es|ed|ing)|based|homes?|house|flat|apartment|condo|address|moved?|relocat(?:e|ed|es)"
@@ -33,8 +36,11 @@ _CLASSES = {
     ),
     "diet": (r"diet|eat(?:s|ing)?|food|meals?|strictly", r"饮食|安排饭菜|饭菜|坚持|吃的|吃"),
     "car": (
-        r"cars?|driv(?:e|es|en|ing)|drove|garage|vehicle|get around|gets around|park(?:ed|s)?|own(?:s|ed)?|bought|wheels",
-        r"新车|换车|车库里?|车(?![站票上程次厢])|停着|开的是|开着?|一辆|辆|出门|买了",
+        r"cars?|driv(?:e|es|en|ing)|drove|garage|vehicle|get around|gets around|park(?:ed|s)?|own(?:s|ed)?"
+        r"|bought(?= (?:(?:an?|the|my|our|another|new|used|second-hand|old|cheap|little|small|big) )*"
+        r"(?:(?-i:[A-Z])|cars?\b|vans?\b|suv\b|truck|estate\b|hatchback))|wheels",
+        r"新车|换车|车库里?|车(?![站票上程次厢])|停着|开的是|开着?|一辆|辆|出门"
+        r"|买了(?!一?[只件本张双条个盒瓶杯套把块些份]|一?[台部][^，。,车]{0,6}(?:机|器|电脑|电视|冰箱|空调|琴|扇|灯))",
     ),
     "name": (
         r"names?|called|named|renamed|known|calls?|goes by|(?<=\bis )(?:no longer |not |now )*(?:my|our|his|her)|took over|known",
@@ -55,8 +61,8 @@ _CLASSES = {
     "weight": (r"weigh(?:s|t|ed)?|scales?", r"体重|秤上?显示|称的?|重|[瘦胖]到"),
     "run": (r"runs?|running|jog(?:s|ging)?", r"晨跑|跑步|跑的是|跑了?"),
     "birthday": (
-        r"birthdays?|born|celebrat(?:e|es|ed)|date of birth",
-        r"过?生日|出生|诞生",
+        rf"birthdays?(?! {OF_BIRTHDAYS}\b)|born|celebrat(?:e|es|ed)|date of birth",
+        rf"过?生日(?!{HAN_OF_BIRTHDAYS})|出生|诞生",
     ),
     "due": (
         r"due|deadline|deliver(?:s|y|ed)?|deadlines|ship(?:s|ped)?|hand(?:ed)? in|launch(?:es)?",

@@ -54,7 +54,7 @@ CHANGES = Both(
     r"|thursday|friday|saturday|sunday)\b|\bnew\b|\bno longer\b|\bnot\b.{0,60}\bany ?more\b|\bany ?more\b|\bno more\b"
     r"|\bchang(?:e|es|ed)\b|\bswitch(?:ed|es)?\b|\bswapp?(?:ed|s)?\b|\btraded\b|\bmov(?:e|ed)\b|\brelocated\b|\brenamed\b"
     r"|\breplac(?:e|es|ed|ing)\b|\binstead\b|\bre(?:booked|scheduled|trained|arranged|located|set|signed|tired)\b"
-    r"|\bpostpon(?:e|es|ed)\b|\bdelay(?:s|ed)?\b|\bput back\b|\bbrought forward\b|\bpushed (?:back|to)\b|\bput off\b|\btook over\b|\bhired\b|\bjoined\b|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )\bleft\b(?! of\b)"
+    r"|\bpostpon(?:e|es|ed)\b|\bdelay(?:s|ed)?\b|\bput back\b|\bbrought forward\b|\bpushed (?:back|to)\b|\bput (?:(?:the|my|our|it|his|her|their)(?: [a-z]+){0,2} )?off\b(?! (?:by|from)\b)|\btook over\b|\bhired\b|\bjoined\b|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )\bleft\b(?! of\b)"
     r"|\bstopped\b|\bg[ai]ve[n]? up\b|\bgone\b|\bsold\b|\bended\b|\bgoodbye\b|\bused to\b|\bformerly\b|\bpreviously\b"
     r"|\bbec(?:ame|ome)\b|\bupgraded\b|\b(?:up|down) (?:to|from)\b|\braised\b|\blowered\b|\bincreased\b|\breduced\b"
     r"|\bturned\b|\bstarted\b|\btransferred\b|\bquit\b|\bbroke up\b|\bsplit up\b|\bconverted\b|\bditched\b|\bdropped\b|\bstart(?:s|ing)?\b"
@@ -120,7 +120,8 @@ ANOTHER = re.compile(
 ON_OCCASION = re.compile(
     r"\b(?:on|at) (?:the )?weekends?\b|\bfor (?:now|once|today|the moment)\b"
     r"|\bjust (?:for )?(?:today|this)\b|\bduring\b|\bin (?:the )?(?:spring|summer|autumn|winter|morning|evening)s?\b|\bwhenever\b"
-    r"|^(?:this|next) (?:week|month|weekend)\b|\btemporarily\b|\bwhile\b|\bthis (?:once|time)\b|\bexcept\b|(?<![长上])周末|暂时|临时|这次|偶然|[就只仅](?:是|有)?[这今]|这周[一二三四五六日天]|\b(?:only|just) (?:on|this|that|today|tomorrow)\b",
+    r"|^(?:this|next) (?:week|month|weekend)\b|\btemporarily\b|\bwhile\b|\bthis (?:once|time)\b|\bexcept\b|(?<![长上])周末|暂时|临时|这次|偶然|[就只仅](?:是|有)?[这今]|这周[一二三四五六日天]|\b(?:only|just) (?:on|this|that|today|tomorrow)\b"
+    r"|\b(?:day|week|weekend|month|today|tonight|tomorrow|once|time)(?: only|, only)\b",
     re.IGNORECASE,
 )
 """Limited to some occasions."""

@@ -294,6 +294,13 @@ class TestChecking:
         findings = world.check(world.add("flight moved to nine", 2), rules=rules)
         assert {(finding.older_id, finding.acts) for finding in findings} == {(flight, False) for flight in flights}
 
+    def test_an_uncertain_change_is_recorded_only_of_the_most_similar_memory(self, world: World) -> None:
+        # Given the versions of two servers / When a rule is unsure which of them changed / Then it is the one named
+        staging = world.add("postgres fifteen runs on staging")
+        world.add("postgres fourteen runs on production", 1)
+        findings = world.check(world.add("postgres of staging is sixteen", 2), rules=Rules(POLICY.record_confidence))
+        assert [(finding.older_id, finding.acts) for finding in findings] == [(staging, False)]
+
     def test_what_the_assistant_repeated_is_no_second_thing_that_a_correction_may_mean(self, world: World) -> None:
         # Given a statement and its repetition by the assistant, which rules read as two subjects
         rules = Rules()

@@ -1,0 +1,189 @@
+"""Later lines about another person, thing or occasion than what is asked for, among lines about such things."""
+
+import pytest
+
+from biem.adapters import contradiction
+from biem.adapters.analyzers import RuleAnalyzer
+from biem.domain.policies.context import ContextPolicy
+from biem.engine.context.occasions import is_exception
+from biem.engine.context.picking import Picker
+from tests.unit.engine.context.measured_hits import hit, measured
+
+PICKER = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy())
+
+
+def first(question: str, *said: str) -> str:
+    """The first line of a block for messages told one after another."""
+    hits = [hit(text, days=2 * place) for place, text in enumerate(said)]
+    return PICKER.pick(measured(question, hits), question, None)[0].node.text
+
+
+@pytest.mark.req("C31", partly="a line about another person")
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        (
+            "Where do I live?",
+            ("I live in Truro with my partner Ed.", "My ex Gerald moved to Dundee with his new girlfriend."),
+        ),
+        (
+            "Where does my mother live?",
+            ("My mother lives in Kendal.", "My mother-in-law has moved into a home in Poole."),
+        ),
+        (
+            "What's the name of my cat?",
+            (
+                "My cat is called Sesame.",
+                "My aunt's cat is called Wonton.",
+                "My aunt renamed her cat, it's Dumpling now.",
+            ),
+        ),
+        (
+            "How much is my rent?",
+            ("I rent from Mrs Hale for 640 a month.", "Mrs Hale told Ivor that his rent is going up to 710."),
+        ),
+        ("我的猫叫什么名字？", ("我的猫叫芝麻。", "我表哥的猫叫豆沙。", "表哥给猫改名了，现在叫汤圆。")),
+        (
+            "我的年假什么时候开始？",
+            ("我的年假从7月2号开始。", "同事小陈的年假从7月20号开始。", "小陈的年假改到8月6号了。"),
+        ),
+        ("我老板姓什么？", ("我的老板姓于。", "老婆换老板了，新老板姓佟。")),
+        ("我女朋友哪天生日？", ("我女朋友的生日是4月5号。", "前女友的生日好像是4月19号。")),
+        ("我的房租是多少？", ("我的房租是3100。", "房东跟隔壁小彭说，他的房租要涨到3500。")),
+    ],
+)
+def test_a_later_line_about_another_person_stays_below(question: str, said: tuple[str, ...]) -> None:
+    assert first(question, *said) == said[0]
+
+
+@pytest.mark.req("C31", partly="newer values first")
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        (
+            "Who is my boss?",
+            ("My boss is called Nadine.", "Nadine left the firm last week, Oswald has taken over her team."),
+        ),
+        (
+            "Who is Ida's Latin teacher?",
+            (
+                "Ida's Latin teacher is Mr Crumb.",
+                "Ida's chemistry teacher is Ms Vale.",
+                "Mr Crumb retired, Mrs Pike teaches Latin now.",
+            ),
+        ),
+    ],
+)
+def test_a_person_who_is_the_answer_may_be_succeeded(question: str, said: tuple[str, ...]) -> None:
+    assert first(question, *said) == said[-1]
+
+
+@pytest.mark.req("C31", partly="a line about something else")
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        (
+            "How much is the internet?",
+            (
+                "The internet bill is 34 pounds a month.",
+                "The heating bill is 88 pounds a month.",
+                "The heating went up to 97.",
+            ),
+        ),
+        (
+            "Which Redis does prod run?",
+            ("Prod runs Redis 6.", "Staging runs Redis 7.", "We upgraded staging to Redis 8 on Monday."),
+        ),
+        ("邮箱服务用哪个端口？", ("邮箱服务监听2525端口。", "报表监听7100端口。", "报表端口改成7200了。")),
+    ],
+)
+def test_a_change_of_the_thing_of_a_third_line_stays_below(question: str, said: tuple[str, ...]) -> None:
+    assert first(question, *said) == said[0]
+
+
+@pytest.mark.req("C31", partly="a line about an occasion")
+@pytest.mark.parametrize(
+    ("asked", "older", "newer"),
+    [
+        ("When is my Welsh class?", "My Welsh class is every Monday at 6.", "My Welsh class is cancelled tomorrow."),
+        (
+            "When is band practice usually?",
+            "Band practice is on Friday.",
+            "This week only, band practice is on Sunday.",
+        ),
+        ("Which car do I own?", "I drive a Corsa.", "The Corsa is in for repair, I have a rented Polo until Tuesday."),
+        ("Where do I live?", "I live in Frome.", "I'm at my dad's in Bude for two weeks."),
+        ("我们平时哪天排练？", "我们周二排练。", "就这一周改到周四排练。"),
+        ("我开什么车？", "我开的是轩逸。", "轩逸在修，这两天先开租来的朗逸。"),
+        ("站会几点？", "站会是九点半。", "站会明天临时改到十点。"),
+    ],
+)
+def test_what_ends_by_itself_replaces_nothing(asked: str, older: str, newer: str) -> None:
+    assert is_exception(newer, older, asked)
+
+
+@pytest.mark.parametrize(
+    ("asked", "older", "newer"),
+    [
+        ("When is the dinner?", "The dinner is on Friday.", "The dinner is tomorrow instead."),
+        (
+            "When is my Welsh class?",
+            "My Welsh class is every Monday.",
+            "From this week my Welsh class is on Wednesdays.",
+        ),
+        ("Where am I this week?", "I live in Frome.", "I'm at my dad's in Bude this week."),
+        ("Where do I live?", "I live in Frome.", "I moved to Bude."),
+        ("Where am I staying?", "I'm at my dad's for two weeks.", "I'm at the hotel until Friday."),
+        ("晚饭是什么时候？", "晚饭定在周五。", "晚饭改到明天了。"),
+        ("我的课是哪天？", "我的课每周一。", "从这周起我的课改到周三。"),
+        ("", "", ""),
+    ],
+)
+def test_what_goes_on_and_what_moves_one_event_are_no_exceptions(asked: str, older: str, newer: str) -> None:
+    assert not is_exception(newer, older, asked)
+
+
+@pytest.mark.req("C31", partly="a line about something else")
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Do I take vitamin C?", ("I take aspirin for my back and vitamin C at night.", "I stopped taking aspirin.")),
+        ("When is the phone bill due?", ("The phone bill is due on the 4th, the road tax on the 9th.",
+                                         "The road tax is due on the 18th now.")),
+        ("我有喜马拉雅会员吗？", ("我开了优酷会员和喜马拉雅会员。", "优酷会员我退订了。")),
+        ("When is my cousin's birthday?", ("My cousin Ivo's birthday is on 12 March.",
+                                           "My cousin's birthday party is on the 15th though.")),
+        ("我表弟的生日是哪天？", ("我表弟的生日是3月12日。", "表弟的生日会改在15号办。")),
+        ("How does Lars take his tea?", ("Lars takes honey and lemon.", "Since my cold I take honey in my tea.")),
+        ("Do I like okra?", ("I hate okra.", "Yeah sure, I just love okra, that's why I hid it under the rice.")),
+        ("我喜欢秋葵吗？", ("我讨厌秋葵。", "呵呵，我爱秋葵，所以全挑出来了。")),
+    ],
+)  # fmt: skip
+def test_a_later_line_about_another_part_or_thing_stays_below(question: str, said: tuple[str, ...]) -> None:
+    assert first(question, *said) == said[0]
+
+
+@pytest.mark.req("C31", partly="a line about an occasion")
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("When is choir usually?", ("Choir is on Tuesdays at 7.", "This week only, choir is on Thursday.")),
+        ("我们平时哪天排练？", ("我们每周二晚上排练。", "就这一周改到周四排练。")),
+    ],
+)
+def test_what_holds_otherwise_goes_before_an_exception(question: str, said: tuple[str, ...]) -> None:
+    assert first(question, *said) == said[0]
+
+
+@pytest.mark.req("C31", partly="newer values first")
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Where does my book group meet?", ("My book group meets on Mondays at Ina's.",
+                                            "The book group meets at Paul's place now.")),
+        ("我儿子的数学老师是谁？", ("我儿子的数学老师姓权。", "权老师退休了，现在石老师教数学。")),
+        ("What does Mr Pratt drive?", ("Our neighbour Mr Pratt drives a Volvo.", "Mr Pratt sold the Volvo for a Kia.")),
+    ],
+)  # fmt: skip
+def test_owners_of_places_and_verbs_name_no_other_subject(question: str, said: tuple[str, ...]) -> None:
+    assert first(question, *said) == said[1]
