@@ -64,15 +64,15 @@ class FolderWatcher(Generic[F]):
         events: FolderEvents,
         exclusive: Exclusive,
         folders: Callable[[], Sequence[F]],
-        scan: Callable[[F], float],
+        scan: Callable[[F, frozenset[str]], float],
         alive: Callable[[F, bool], None],
         look_s: float,
     ) -> None:
         """`folders`: those to watch now, asked every `look_s` seconds, which is also the pause after a failure.
 
-        `kind`: notes or mirror; part of the names of locks and threads. `scan` returns the seconds after which it is
-        to be repeated, as where another one was under way; 0 when it is complete. `alive` records that a folder is
-        watched, or is so no longer.
+        `kind`: notes or mirror; part of the names of locks and threads. `scan` gets the paths that changed, as
+        `FolderEvents` names them, and returns the seconds after which it is to be repeated, as where another one was
+        under way; 0 when it is complete. `alive` records that a folder is watched, or is so no longer.
         """
         self._kind = kind
         self._logger = logging.getLogger(f"biem.{kind}")
@@ -152,16 +152,16 @@ class FolderWatcher(Generic[F]):
                 self._told.pop(folder.id, None)
                 self._alive(folder, True)
                 if changed:
-                    self._scanned(folder, stopped)
+                    self._scanned(folder, changed, stopped)
         finally:
             self._alive(folder, False)
 
-    def _scanned(self, folder: F, stopped: threading.Event) -> None:
+    def _scanned(self, folder: F, changed: frozenset[str], stopped: threading.Event) -> None:
         spent, again = 0.0, True
         while again and not stopped.is_set():
             began = time.monotonic()
             try:
-                pause = self._scan(folder)
+                pause = self._scan(folder, changed)
             except StoreUnavailable as error:  # the scan by time repeats it
                 self._logger.warning("%s is scanned later: %s", folder.name, error)
                 pause = 0.0

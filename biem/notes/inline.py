@@ -13,6 +13,9 @@ from biem.notes.placeholder import HOLE
 _MOST_CHARS = 20_000
 """Characters of one block that are read for tags."""
 _MARKS = re.compile(r"[*_`\[\]<&\\!]")
+_BOLD = re.compile(r"(?<!\*)\*\*(?=\w)([^*\n]*\w)\*\*(?!\*)")
+"""Bold text that is so whatever stands around it: by CommonMark's rules, that depends on the characters at its ends."""
+_OTHER_MARKS = re.compile(r"[_`\[\]<&\\!]")
 _ANCHOR = re.compile(r"[ \t]*\{[ \t]*(?:[#.:][^{}\n]{0,200}|/\*[^{}\n]{0,200}\*/[ \t]*)\}[ \t]*$")
 """`{ #anchor }` or `{/*anchor*/}` after a heading, as several site generators write it."""
 _SPACES = re.compile(r"\s+")
@@ -35,6 +38,10 @@ def plain(source: str) -> PlainText:
     source = source[:_MOST_CHARS]
     if _MARKS.search(source) is None:
         return PlainText(source)
+    if _OTHER_MARKS.search(source) is None:
+        shown = _BOLD.sub(r"\1", source)
+        if "*" not in shown:
+            return PlainText(shown, tuple(_BOLD.findall(source)))
     bold: list[str] = []
     tokens = _PARSER(source, {"ref_links": {}})
     return PlainText("".join(_parts(tokens, bold)), tuple(bold))

@@ -7,9 +7,9 @@ here: new chunks are pending until `biem.notes.encode` comes to it.
 
 import hashlib
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
@@ -21,7 +21,7 @@ from biem.errors import BiemError, NotFound, StoreUnavailable
 from biem.notes.note_rows import drafted
 from biem.notes.scan import FileChanges, compare, is_suspicious, moves
 from biem.ports import Analyzer, Clock
-from biem.ports.files import FileContent, Files
+from biem.ports.files import FileContent, Files, Walk
 from biem.ports.jobs import Exclusive
 from biem.ports.notes.index import NoteIndex
 from biem.ports.notes.records import ExclusionsChanged, KnownNote, NoteChange, NoteRecords, StoredChunksChanged
@@ -41,6 +41,10 @@ Progress = Callable[[int, int], None]
 """Called with the number of files done, and of all that are to be read."""
 
 _READ_AT_ONCE = 32
+
+
+class _Unreadable(Exception):
+    """The folder cannot be scanned, for the reason that the error says."""
 
 
 @dataclass(slots=True)
@@ -108,21 +112,26 @@ class Scanner:
         *,
         full: bool = False,
         accept_deletions: bool = False,
+        changed: Collection[str] = (),
         on_progress: Progress | None = None,
     ) -> ScanReport:
         """Bring the records of a library's files up to date. `full` reads every file.
 
-        A folder that cannot be read changes nothing: the report says why. Raises `StoreUnavailable` for PostgreSQL.
+        `changed` are the paths that events named since the last scan: where each is a known file that is still there,
+        the others are not looked at. A folder that cannot be read changes nothing: the report says why. Raises
+        `StoreUnavailable` for PostgreSQL.
         """
         with self._working(), self._telemetry.span("biem.notes.scan") as span:
             with self._exclusive.hold(library.scope, f"notes:{library.id}") as granted:
                 if not granted:
                     return ScanReport(library=library.name, busy=True, reason="another process is scanning it")
-                report = self._scan_as_it_is(library, full, accept_deletions, on_progress)
+                report = self._scan_as_it_is(library, full, accept_deletions, frozenset(changed), on_progress)
             span.add(files=report.files, read=report.read, changed=report.altered, reason=report.reason)
         return report
 
-    def _scan_as_it_is(self, known: Library, full: bool, accept: bool, on_progress: Progress | None) -> ScanReport:
+    def _scan_as_it_is(
+        self, known: Library, full: bool, accept: bool, changed: frozenset[str], on_progress: Progress | None
+    ) -> ScanReport:
         """Scan a library as it is now; anew after each erasure of one of its notes, so that none is stored again."""
         report = ScanReport(library=known.name)
         while True:
@@ -131,23 +140,25 @@ class Scanner:
                 return replace(report, reason=f"library {known.name!r} was removed meanwhile")
             run = _Run(library, {}, report, [])
             try:
-                return self._scan(run, full, accept, on_progress)
+                return self._scan(run, full, accept, changed, on_progress)
             except ExclusionsChanged:
                 report = replace(run.report, unchanged=0, read=0, skipped=0)
 
-    def _scan(self, run: _Run, full: bool, accept: bool, on_progress: Progress | None) -> ScanReport:
+    def _scan(
+        self, run: _Run, full: bool, accept: bool, changed: frozenset[str], on_progress: Progress | None
+    ) -> ScanReport:
         library, started = run.library, self._clock.now()
-        with ThreadPoolExecutor(1, thread_name_prefix="biem-notes-known") as pool:  # PostgreSQL works during the walk
-            known = pool.submit(self._records.files, library)
-            try:
-                walk = self._files.walk(library.root, library.exclude)
-                if walk.top not in ("", library.root):  # it was registered without links
-                    raise StoreUnavailable(f"{library.root} leads to another folder now: add that one as a library")
-            except StoreUnavailable as error:
-                logger.warning("library %s is not scanned: %s", library.name, error)
-                return replace(run.report, reason=str(error))
-        run.known, run.report = known.result(), replace(run.report, files=len(walk.files))
         full = full or self._is_due_in_full(library, started)
+        try:
+            with _reading_folder():  # before any row is read
+                if self._files.top(library.root) != library.root:  # it was registered without links
+                    raise StoreUnavailable(f"{library.root} leads to another folder now: add that one as a library")
+            edited = None if full or not changed else self._edited(run, changed)
+            walk = edited or self._walked(run)
+        except _Unreadable as error:
+            logger.warning("library %s is not scanned: %s", library.name, error)
+            return replace(run.report, reason=str(error))
+        run.report = replace(run.report, files=len(walk.files))
         changes = compare(walk, run.known, scanned_ns=_nanoseconds(library.scanned_at), full=full)
         run.add(unchanged=len(changes.unchanged))
         moved = self._moved(run, changes)
@@ -163,8 +174,30 @@ class Scanner:
             return replace(run.report, reason=str(error))
         finally:
             self._purge(run.removed)
-        self._close(run, started, full=full)
+        self._close(run, None if edited else started, full=full)
         return run.report
+
+    def _edited(self, run: _Run, changed: frozenset[str]) -> Walk | None:
+        """The files that changed, if each is known and still there; else a file or a folder came, went or moved."""
+        library = run.library
+        if library.scanned_at is None or library.state != "active":
+            return None
+        known = self._records.files(library, changed)
+        files = self._files.stats(library.root, known) if changed <= known.keys() else ()
+        if len(files) < max(1, len(known)):
+            return None
+        run.known = known
+        return Walk(files)
+
+    def _walked(self, run: _Run) -> Walk:
+        """All files, and what is known of them."""
+        library = run.library
+        with ThreadPoolExecutor(1, thread_name_prefix="biem-notes-known") as pool:  # PostgreSQL works during the walk
+            known = pool.submit(self._records.files, library)
+            with _reading_folder():
+                walk = self._files.walk(library.root, library.exclude)
+        run.known = known.result()
+        return walk
 
     def _is_due_in_full(self, library: Library, now: datetime) -> bool:
         last = library.full_at
@@ -299,11 +332,25 @@ class Scanner:
             except StoreUnavailable as error:
                 logger.warning("rows of removed chunks stay in the index for now: %s", error)
 
-    def _close(self, run: _Run, started: datetime, *, full: bool) -> None:
-        """Record the scan, unless it changed nothing at all."""
+    def _close(self, run: _Run, started: datetime | None, *, full: bool) -> None:
+        """Record the scan, unless it changed nothing at all. One that looked at some files only has no time: by that
+        of the last complete one, files are read again that a later write may have left alike.
+        """
         report, library = run.report, run.library
-        if report.altered or report.read or report.skipped or library.scanned_at is None:
+        is_worth_it = report.altered or report.read or report.skipped or library.scanned_at is None
+        if started is not None and is_worth_it:
             self._records.scanned(library, report.counts, started, full=full or library.full_at is None)
+        if is_worth_it:
+            self._records.count_tags(library)
+
+
+@contextmanager
+def _reading_folder() -> Iterator[None]:
+    """A folder that cannot be read is told apart from a store that does not answer."""
+    try:
+        yield
+    except StoreUnavailable as error:
+        raise _Unreadable(str(error)) from error
 
 
 def _nanoseconds(moment: datetime | None) -> int | None:

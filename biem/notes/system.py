@@ -205,11 +205,11 @@ class NoteSystem:
             self.adopt()
             return [each for each in self.ours(scopes) if each.state != "paused"]
 
-        def scan(library: Library) -> float:
+        def scan(library: Library, changed: frozenset[str]) -> float:
             found = [each for each in self.records.libraries([library.scope]) if each.id == library.id]
             if not found:  # removed meanwhile
                 return 0.0
-            report = self.scanner.scan(found[0])
+            report = self.scanner.scan(found[0], changed=changed)
             if on_scan and not report.busy:
                 on_scan(report)
             if report.altered:

@@ -11,7 +11,6 @@ from biem.notes.placeholder import HOLE
 _LONGEST = 100
 """Characters of a tag; a longer heading or name is a sentence."""
 _LONGEST_BOLD = 24
-_SPACES = late(r"\s+")
 _EXTENSION = late(r"\.(?:md|markdown)$", re.IGNORECASE)
 _PREFIX = late(
     r"^(?:(?:19|20)\d\d[-_./]\d{1,2}(?:[-_./]\d{1,2})?|(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])"
@@ -40,18 +39,23 @@ _IDLE_WORDS = """
     main text, text, description, conclusion, preface, foreword, important, remark, remarks, link, links, changelog,
     further reading, read more
 """
-IDLE = frozenset(_SPACES.sub(" ", word).strip() for word in re.split(r",|(?<=[^\x00-\x7f])\s", _IDLE_WORDS)) - {""}
+IDLE = frozenset(" ".join(word.split()) for word in re.split(r",|(?<=[^\x00-\x7f])\s", _IDLE_WORDS)) - {""}
 """Headings and names that say nothing about their subject: no tags, though they stay in the chain."""
 
 
 def identity(name: str) -> str:
     """What two spellings of one tag share: compatibility forms and letter case do not count."""
-    return _SPACES.sub(" ", unicodedata.normalize("NFKC", name)).strip().casefold()
+    return " ".join(unicodedata.normalize("NFKC", name).split()).casefold()
 
 
 def is_idle(name: str) -> bool:
     """Whether it says nothing about a subject: an empty word such as 概述 or "misc", or digits and marks only."""
-    return identity(name).strip(_EDGES) in IDLE or _NUMBER.fullmatch(name) is not None
+    return _is_idle(name, identity(name))
+
+
+def _is_idle(name: str, key: str) -> bool:
+    """The same, where the identity is known."""
+    return key.strip(_EDGES) in IDLE or _NUMBER.fullmatch(name) is not None
 
 
 def stem(path: str) -> str:
@@ -135,9 +139,11 @@ class _Taken:
         for candidate in candidates:
             if len(self._seen) >= self._most:
                 break
-            name = _SPACES.sub(" ", candidate).strip()
+            name = " ".join(candidate.split())
+            if not least <= len(name) <= _LONGEST:
+                continue
             key = identity(name)
-            if least <= len(name) <= _LONGEST and key not in self._seen and not is_idle(name):
+            if key not in self._seen and not _is_idle(name, key):
                 self._seen.add(key)
                 found.append(name)
         return tuple(found)

@@ -1,7 +1,7 @@
 """The files of a library."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,8 +14,6 @@ class Walk:
 
     files: tuple[FileStat, ...]
     skipped: tuple[SkippedNote, ...] = ()
-    top: str = ""
-    """The folder itself, without links on the way to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +27,12 @@ class FileContent:
 class Files(Protocol):
     """Reads Markdown files below a root; it never writes, and never opens a file outside of the root."""
 
+    def top(self, root: str) -> str:
+        """The folder itself, without links on the way to it.
+
+        Raises `StoreUnavailable` if it is missing, no folder, or not readable: nothing follows about its files then.
+        """
+
     def walk(self, root: str, exclude: Sequence[str] = (), *, obey: bool = True) -> Walk:
         """The Markdown files (`.md`, `.markdown`) below `root`.
 
@@ -36,9 +40,11 @@ class Files(Protocol):
         synchronising programs, and what `.gitignore`, `.biemignore` or `exclude` (patterns of the same kind) name;
         without `obey` only `exclude` does.
         Links to a folder or to a file outside of the root, and what may not be read, are `skipped`, each with its
-        reason; a skipped folder's path ends in `/`. Raises `StoreUnavailable` if the root itself is missing, no folder,
-        or not readable: nothing follows about its files then.
+        reason; a skipped folder's path ends in `/`. Raises `StoreUnavailable` as `top`.
         """
+
+    def stats(self, root: str, paths: Collection[str]) -> tuple[FileStat, ...]:
+        """Those of these paths that are files, no links, sorted by path. Files that `walk` ignores are among them."""
 
     def read(self, root: str, path: str, most: int) -> FileContent | SkippedNote | None:
         """The file's content, or why it cannot be indexed; more than `most` bytes are never read.
@@ -50,10 +56,11 @@ class Files(Protocol):
 class FolderEvents(Protocol):
     """Notices changes below a root. Events are hints: a change may be missed, and a scan finds it."""
 
-    def changes(self, root: str, stopped: threading.Event) -> Iterator[bool]:
-        """Yield True when watching has begun and after notes or ignore files below `root` changed, a burst once.
+    def changes(self, root: str, stopped: threading.Event) -> Iterator[frozenset[str]]:
+        """Yield the paths below `root` of notes, folders and ignore files that changed, a burst once.
 
-        Yields False every minute without changes, and for changes of other files.
+        The first are those of the root itself, an empty path, when watching has begun. Yields no path every minute
+        without changes, and for changes of other files.
 
         Ends when `stopped` is set. Raises `StoreUnavailable` where this folder cannot be watched, or no longer: it is
         missing or was replaced, it is on a network file system, or the system has no watch left.

@@ -75,7 +75,9 @@ class Keywords:
         lower = word.casefold()
         if len(word) < _SHORTEST_WORD and not (word.isupper() and len(word) > 1):
             return True
-        if lower in self._idle or lower.removesuffix("'s") in self._idle or _PAST.search(word) is not None:
+        if lower in self._idle or (lower.endswith("'s") and lower[:-2] in self._idle):
+            return True
+        if word.endswith("ed") and _PAST.search(word) is not None:
             return True
         return word.islower() and self._verbs.is_verb(lower, before, after)
 

@@ -55,6 +55,8 @@ _ROLE = late(
 _FUNCTION = frozenset(
     "我你他她它们的了着过在是和与及或也都就不没很去到从给把被让对向跟这那哪一个家里上下有想要说吃买看"
 )
+_NAMING = frozenset(("nr", "nrt", "ns", "nt"))
+_FAMILIAR = frozenset(("小", "老"))
 _BEFORE_COMPANY = frozenset(("nr", "nrt", "nz", "n", "j", "eng"))
 _DISHES = frozenset("鸡鸭鹅肉菜饭汤粥饼")  # 宫保鸡|丁
 _AREAS = "省市区县镇村路街"
@@ -147,6 +149,10 @@ class Names:
         chain: list[str] = []
         previous = ("", "")
         for word, tag_ in [*self._tagged(text), ("", "")]:
+            if not chain and tag_ not in _NAMING and previous[1] not in _BEFORE_COMPANY and word[:1] not in _FAMILIAR:
+                position += len(word)
+                previous = (word, tag_)
+                continue
             tag = "ns" if tag_ in ("nr", "n", "nz") and len(word) > 1 and word[-1] in _AREAS and chain else tag_
             if chain and (tag == "nt" or not (tag == "ns" or (len(word) == 1 and word in _AREAS) or _ending(word))):
                 joined = "".join(chain)

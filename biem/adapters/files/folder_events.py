@@ -31,7 +31,7 @@ class SystemFolderEvents:
         """`quiet_s`: how often an idle watcher says that it is alive."""
         self._quiet_ms = max(1, int(quiet_s * 1_000))
 
-    def changes(self, root: str, stopped: threading.Event) -> Iterator[bool]:
+    def changes(self, root: str, stopped: threading.Event) -> Iterator[frozenset[str]]:
         """See `FolderEvents.changes`."""
         before = _identity(root)
         if system := remote_system(root):
@@ -47,7 +47,7 @@ class SystemFolderEvents:
                 True,  # with the folders below
                 True,  # without those that may not be read
             ) as notify:
-                yield True
+                yield frozenset({""})
                 while True:
                     found = notify.watch(_BURST_MS, _STEP_MS, self._quiet_ms, stopped)
                     if found in ("stop", "signal"):
@@ -56,25 +56,25 @@ class SystemFolderEvents:
                         raise StoreUnavailable(
                             f"the folder {root} was replaced or unmounted; it is watched again later"
                         )
-                    yield not isinstance(found, str) and is_about_notes(root, (path for _, path in found))
+                    yield frozenset() if isinstance(found, str) else about_notes(root, (path for _, path in found))
         except (OSError, RuntimeError) as error:
             advice = "raise fs.inotify.max_user_watches if the limit of watches is reached"
             raise StoreUnavailable(f"{root} cannot be watched ({error}): {_SCANNED}; {advice}") from error
 
 
-def is_about_notes(root: str, paths: Iterable[str]) -> bool:
-    """Whether one of the changed paths may be a note, a folder, or a file that says which notes are ignored."""
+def about_notes(root: str, paths: Iterable[str]) -> frozenset[str]:
+    """Those of the changed paths, below the root, that may be a note, a folder, or say which notes are ignored."""
+    found = set()
     for path in map(Path, paths):
         below = path.relative_to(root).parts if path.is_relative_to(root) else (path.name,)
         if any(map(is_temporary, below[:-1])) or not below:
             continue
         name = below[-1]
-        if name in IGNORE_FILES:
-            return True
         # A deleted path may have been a folder.
-        if not is_temporary(name) and (name.lower().endswith(EXTENSIONS) or path.is_dir() or not path.exists()):
-            return True
-    return False
+        may_be_note = name.lower().endswith(EXTENSIONS) or path.is_dir() or not path.exists()
+        if name in IGNORE_FILES or (may_be_note and not is_temporary(name)):
+            found.add("/".join(below))
+    return frozenset(found)
 
 
 def remote_system(root: str, mounts: Path = _MOUNTS) -> str:

@@ -2,7 +2,8 @@
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
 
@@ -24,8 +25,8 @@ _NO_NAME = "its name is not valid Unicode: rename it"
 class FolderFiles:
     """Stateless and thread-safe."""
 
-    def walk(self, root: str, exclude: Sequence[str] = (), *, obey: bool = True) -> Walk:
-        """See `Files.walk`."""
+    def top(self, root: str) -> str:
+        """See `Files.top`."""
         try:
             if not Path(root).is_dir():
                 raise StoreUnavailable(f"{root} is no folder that can be read: mount it or correct the library's path")
@@ -33,12 +34,27 @@ class FolderFiles:
             os.scandir(top).close()
         except OSError as error:
             raise StoreUnavailable(f"the folder {root} cannot be read: {error.strerror}") from error
+        return str(top)
+
+    def walk(self, root: str, exclude: Sequence[str] = (), *, obey: bool = True) -> Walk:
+        """See `Files.walk`."""
+        top = Path(self.top(root))
         files: list[FileStat] = []
         skipped: list[SkippedNote] = []
         for found in _walk(top, IgnoreRules().and_of("", exclude), obey=obey):
             (files if isinstance(found, FileStat) else skipped).append(found)  # type: ignore[arg-type]
         by_path = attrgetter("path")
-        return Walk(tuple(sorted(files, key=by_path)), tuple(sorted(skipped, key=by_path)), str(top))
+        return Walk(tuple(sorted(files, key=by_path)), tuple(sorted(skipped, key=by_path)))
+
+    def stats(self, root: str, paths: Collection[str]) -> tuple[FileStat, ...]:
+        """See `Files.stats`."""
+        found = []
+        for path in sorted(paths):
+            with suppress(OSError, ValueError):  # gone, or no path at all
+                about = (Path(root) / path).lstat()
+                if stat.S_ISREG(about.st_mode):
+                    found.append(_stat(path, about))
+        return tuple(found)
 
     def read(self, root: str, path: str, most: int) -> FileContent | SkippedNote | None:
         """See `Files.read`."""

@@ -4,7 +4,7 @@ What reads files is imported when a folder is read: most programs only ask.
 """
 
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache, partial
@@ -19,7 +19,7 @@ from biem.bootstrap.groups import Ground, Life
 from biem.bootstrap.servers import Servers, home_of
 from biem.config import Settings
 from biem.domain.diagnosis import Limits
-from biem.domain.note import NoteFinding, ParsedNote, SkippedNote, StoredChunks
+from biem.domain.note import FileStat, NoteFinding, ParsedNote, SkippedNote, StoredChunks
 from biem.domain.policies.notes import NotePolicy
 from biem.domain.scope import Scope
 from biem.lazy import lazy
@@ -133,7 +133,7 @@ def build_watcher(
     exclusive: Exclusive,
     *,
     folders: Callable[[], Sequence[F]],
-    scan: Callable[[F], float],
+    scan: Callable[[F, frozenset[str]], float],
     alive: Callable[[F, bool], None],
     look_s: float,
     kind: str = "notes",
@@ -254,9 +254,17 @@ class LateFiles:
 
         return FolderFiles()
 
+    def top(self, root: str) -> str:
+        """See `Files.top`."""
+        return self._files.top(root)
+
     def walk(self, root: str, exclude: Sequence[str] = (), *, obey: bool = True) -> Walk:
         """See `Files.walk`."""
         return self._files.walk(root, exclude, obey=obey)
+
+    def stats(self, root: str, paths: Collection[str]) -> tuple[FileStat, ...]:
+        """See `Files.stats`."""
+        return self._files.stats(root, paths)
 
     def read(self, root: str, path: str, most: int) -> FileContent | SkippedNote | None:
         """See `Files.read`."""

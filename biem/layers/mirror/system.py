@@ -82,7 +82,7 @@ class MirrorSystem:
             there = [root for root in self.ours([scope]) if root.state == "active"]
             return [_WatchedRoot(root.id, root.scope, root.path) for root in there]
 
-        def scan(watched: _WatchedRoot) -> float:
+        def scan(watched: _WatchedRoot, _changed: frozenset[str]) -> float:
             for root in self.ours([scope]):
                 if root.id == watched.id:
                     report = self.syncer.sync(root, quiet_s=_QUIET_S)

@@ -1,6 +1,6 @@
 """The records of libraries: their files, chunks and tags."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
@@ -222,13 +222,16 @@ class NoteRecords(Protocol):
         """Delete a library with all that is known of its files. Tags of its scope stay while others have them."""
 
     def scanned(self, library: Library, counts: Mapping[str, int], at: datetime, *, full: bool) -> None:
-        """Record a scan that began at `at`, and count how many chunks have each tag of the scope."""
+        """Record a scan of all files that began at `at`."""
+
+    def count_tags(self, library: Library) -> None:
+        """Count how many chunks have each tag of the library's scope."""
 
     def watched(self, library: Library, *, alive: bool) -> None:
         """Record that a watcher of the folder is alive now, or that none is."""
 
-    def files(self, library: Library) -> dict[str, KnownNote]:
-        """The known files by path."""
+    def files(self, library: Library, paths: Collection[str] | None = None) -> dict[str, KnownNote]:
+        """The known files by path: all, or those of these paths and others of the same inode, which are links."""
 
     def stored_chunks(self, library: Library, path: str) -> StoredChunks | None:
         """The chunks of a note; None if nothing is known of this path, or it was skipped."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from biem.adapters.files.folder_events import SystemFolderEvents, is_about_notes, remote_system
+from biem.adapters.files.folder_events import SystemFolderEvents, about_notes, remote_system
 from biem.errors import StoreUnavailable
 
 
@@ -21,60 +21,68 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def changes(root: Path) -> Iterator[Iterator[bool]]:
+def changes(root: Path) -> Iterator[Iterator[frozenset[str]]]:
     """Its changes; quiet for half a second is said."""
     stopped = threading.Event()
     found = SystemFolderEvents(quiet_s=0.5).changes(str(root), stopped)
-    assert next(found) is True  # watching has begun
+    assert next(found) == {""}  # watching has begun
     yield found
     stopped.set()
     assert list(found) == []
 
 
-def until_changed(found: Iterator[bool]) -> bool:
-    """Whether a change is said within twenty messages."""
-    return any(next(found) for _ in range(20))
+def until_named(found: Iterator[frozenset[str]], paths: set[str]) -> bool:
+    """Whether just these paths are named within twenty messages."""
+    named = set[str]()
+    for _ in range(20):
+        named |= next(found)
+        if named >= paths:
+            return named == paths
+    return False
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "paths"),
     [
-        lambda root: (root / "b.md").write_text("# B\n"),
-        lambda root: (root / "v1.0" / "a.md").write_text("# A\n\nmore\n"),
-        lambda root: (root / "v1.0" / "a.md").rename(root / "moved.md"),
-        lambda root: (root / "v1.0" / "a.md").unlink(),
-        lambda root: shutil.rmtree(root / "v1.0"),
-        lambda root: (root / ".gitignore").write_text("a.md\n"),
+        (lambda root: (root / "b.md").write_text("# B\n"), {"b.md"}),
+        (lambda root: (root / "v1.0" / "a.md").write_text("# A\n\nmore\n"), {"v1.0/a.md"}),
+        (lambda root: (root / "v1.0" / "a.md").rename(root / "moved.md"), {"v1.0/a.md", "moved.md"}),
+        (lambda root: (root / "v1.0" / "a.md").unlink(), {"v1.0/a.md"}),
+        (lambda root: shutil.rmtree(root / "v1.0"), {"v1.0", "v1.0/a.md"}),
+        (lambda root: (root / ".gitignore").write_text("a.md\n"), {".gitignore"}),
     ],
     ids=["new", "changed", "moved", "deleted", "folder-deleted", "ignore-file"],
 )
-def test_changes_of_notes_are_said(root: Path, changes: Iterator[bool], change: Callable[[Path], object]) -> None:
+def test_changed_notes_are_named(
+    root: Path, changes: Iterator[frozenset[str]], change: Callable[[Path], object], paths: set[str]
+) -> None:
     change(root)
-    assert until_changed(changes)
+    assert until_named(changes, paths)
 
 
-def test_a_new_folder_is_watched_too(root: Path, changes: Iterator[bool]) -> None:
+def test_a_new_folder_is_watched_too(root: Path, changes: Iterator[frozenset[str]]) -> None:
     (root / "new" / "deeper").mkdir(parents=True)
-    assert until_changed(changes)
+    assert any("new" in next(changes) for _ in range(20))
     (root / "new" / "deeper" / "c.md").write_text("# C\n")
-    assert until_changed(changes)
+    assert any("new/deeper/c.md" in next(changes) for _ in range(20))
 
 
-def test_an_idle_watcher_says_that_it_is_alive(changes: Iterator[bool]) -> None:
-    assert [next(changes), next(changes)] == [False, False]
+def test_an_idle_watcher_says_that_it_is_alive(changes: Iterator[frozenset[str]]) -> None:
+    assert [next(changes), next(changes)] == [frozenset(), frozenset()]
 
 
 def test_what_is_no_note_is_no_change(root: Path) -> None:
     (root / "image.png").write_bytes(b"x")
     (root / ".git").mkdir()
     others = ["image.png", ".git", ".git/HEAD", ".obsidian/workspace", "a.md~", ".#a.md", "gone.tmp/.x"]
-    assert not is_about_notes(str(root), [str(root / each) for each in others])
-    for path in ("v1.0", "v1.0/a.md", "gone", "gone.d", ".biemignore"):
-        assert is_about_notes(str(root), [str(root / path)]), path
+    notes = ["v1.0", "v1.0/a.md", "gone", "gone.d", ".biemignore"]
+    assert about_notes(str(root), [str(root / each) for each in (*others, *notes)]) == set(notes)
 
 
 @pytest.mark.parametrize("replaced", [False, True], ids=["unmounted", "replaced"])
-def test_a_folder_that_vanishes_ends_the_watch(root: Path, changes: Iterator[bool], *, replaced: bool) -> None:
+def test_a_folder_that_vanishes_ends_the_watch(
+    root: Path, changes: Iterator[frozenset[str]], *, replaced: bool
+) -> None:
     shutil.move(root, root.parent / "away")
     if replaced:
         root.mkdir()

@@ -102,7 +102,7 @@ def test_links_that_lead_outside_and_links_to_folders_are_skipped(tmp_path: Path
 def test_what_is_no_file_is_no_note(tmp_path: Path) -> None:
     (tmp_path / "folder.md").mkdir()
     os.mkfifo(tmp_path / "pipe.md")
-    assert FILES.walk(str(tmp_path)) == Walk((), top=str(tmp_path.resolve()))
+    assert FILES.walk(str(tmp_path)) == Walk(())
     assert FILES.read(str(tmp_path), "pipe.md", MOST) is None
 
 
@@ -213,7 +213,17 @@ def test_reading_changes_nothing(tmp_path: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
 
 
-def test_the_walk_says_where_a_link_led(tmp_path: Path) -> None:
+def test_the_top_is_where_a_link_leads(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
-    assert FILES.walk(str(tmp_path / "link")).top == str((tmp_path / "real").resolve())
+    assert FILES.top(str(tmp_path / "link")) == str((tmp_path / "real").resolve())
+    with pytest.raises(StoreUnavailable, match="mount it"):
+        FILES.top(str(tmp_path / "missing"))
+
+
+def test_stats_are_those_of_files_that_are_there(tmp_path: Path) -> None:
+    written(tmp_path, "b.md", "武器/剑.md", "folder.md/inside.md")
+    (tmp_path / "link.md").symlink_to("b.md")
+    asked = ["武器/剑.md", "gone.md", "link.md", "folder.md", "b.md", "", "b\0.md"]
+    found = FILES.stats(str(tmp_path), asked)
+    assert list(found) == [file for file in FILES.walk(str(tmp_path)).files if file.path in ("b.md", "武器/剑.md")]

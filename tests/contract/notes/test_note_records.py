@@ -395,6 +395,7 @@ def test_one_note_is_erased_and_the_others_stay(
 def test_uses_of_tags_are_counted_after_a_scan(notes: PostgresNotes, library: Library, scope: Scope) -> None:
     notes.put(library, draft("a.md", chunk("one", tags=("lamp",)), chunk("two", 1), tags=("weapons",)))
     notes.scanned(library, {"new": 1}, DAY, full=True)
+    notes.count_tags(library)
     assert [(tag.shown, tag.uses) for tag in notes.tag_list(scope, "", 10)] == [("Weapons", 2), ("Lamp", 1)]
     assert [tag.shown for tag in notes.tag_list(scope, "la", 10)] == ["Lamp"]
     [known] = notes.libraries([scope])

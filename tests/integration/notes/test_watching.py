@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import biem
+from benchmarks._vault_edits import VaultEdits
+from benchmarks.note_chaos import differences
 from biem.domain.notes.library import ScanReport
 from biem.domain.policies.jobs import SleepPolicy
 from tests.support.cli_process import Cli, running
@@ -67,6 +69,59 @@ def test_edits_moves_and_deletions_are_followed(memory: biem.Memory, tmp_path: P
         eventually(lambda: "trees/deep/oak.md" not in found(memory, "acorns"))
         assert sum(report.moved for report in scans) == 1
     assert memory.notes.libraries()[0].watched_at is None
+
+
+def test_an_edit_of_a_known_file_leads_to_a_look_at_this_file_only(memory: biem.Memory, tmp_path: Path) -> None:
+    # Given a library of several files, one of which has two names
+    for name in ("lamp", "oak", "fox"):
+        (tmp_path / f"{name}.md").write_text(f"# {name}\n\nIt is a {name}.\n")
+    (tmp_path / "tree.md").hardlink_to(tmp_path / "oak.md")
+    memory.notes.add(tmp_path, name="lib")
+    memory.notes.sync()
+    with watching(memory) as scans:
+        eventually(lambda: len(scans) == 1)
+        scanned_at = memory.notes.libraries()[0].scanned_at
+        # When known files are edited / Then these are looked at, under each name, and no others
+        (tmp_path / "lamp.md").write_text("# lamp\n\nIt burns petrol.\n")
+        eventually(lambda: len(scans) == 2)
+        with (tmp_path / "oak.md").open("a") as stream:
+            stream.write("It has acorns.\n")
+        eventually(lambda: len(scans) == 3)
+        assert [(scan.files, scan.changed) for scan in scans] == [(4, 0), (1, 1), (2, 2)]
+        assert "petrol" in memory.notes.get("lamp.md").chunks[0].body
+        assert {tag.shown: tag.uses for tag in memory.notes.tags("petrol")} == {"petrol": 1}
+        # And the time of the last scan of all files stays: what was written since is read again by the next one
+        assert memory.notes.libraries()[0].scanned_at == scanned_at
+        # When another one appears / Then all are looked at
+        (tmp_path / "owl.md").write_text("# owl\n\nIt hoots.\n")
+        eventually(lambda: len(scans) == 4)
+        assert (scans[-1].files, scans[-1].new) == (5, 1)
+
+
+@pytest.mark.long
+def test_what_programs_do_to_watched_files_ends_in_the_index_of_a_fresh_scan(
+    memory: biem.Memory, tmp_path: Path
+) -> None:
+    # Given a folder that is watched
+    edits = VaultEdits(tmp_path, 9)
+    for _ in range(8):
+        edits.step("write")
+    memory.notes.add(tmp_path, name="lib")
+    fresh = memory.scope(user=uuid.uuid4().hex)
+    with watching(memory) as scans:
+        eventually(lambda: len(scans) > 0)
+        # When programs and people do everything to its files, each thing in a scan or two
+        for kind in ("paragraph", *edits.odd, "section", "move", "paragraph", "shuffle", "copy", "delete", "folder"):
+            before = len(scans)
+            edits.step(kind)
+            eventually(lambda before=before: len(scans) > before)  # type: ignore[misc]
+            edits.step("paragraph")
+        fresh.notes.add(tmp_path, name="lib")
+        fresh.notes.sync()
+        # Then all is as if it had been read for the first time; rows of erased chunks are removed later, by a job
+        eventually(lambda: not [each for each in differences(memory, fresh, tmp_path) if not each.startswith("row ")])
+        assert any(scan.files == 1 for scan in scans)
+    memory.erase(user=fresh.bound_to.user)
 
 
 def test_a_library_that_is_added_later_is_watched_too_and_a_removed_one_no_longer(

@@ -1,6 +1,6 @@
 """Libraries, notes, chunks and tags in PostgreSQL."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -77,7 +77,9 @@ class PostgresNotes(PostgresNoteIndexing, PostgresNoteReading):
         ns = library.scope.ns
         row = {**library_key(library), "report": Jsonb(dict(counts)), "full": full, "at": at}
         self._database.execute(ns, "note_library_scanned", row)
-        self._database.execute(ns, "note_count_tags", {"ns": ns})
+
+    def count_tags(self, library: Library) -> None:
+        self._database.execute(library.scope.ns, "note_count_tags", {"ns": library.scope.ns})
 
     def watched(self, library: Library, *, alive: bool) -> None:
         self._database.execute(library.scope.ns, "note_library_watched", {**library_key(library), "alive": alive})
@@ -105,8 +107,10 @@ class PostgresNotes(PostgresNoteIndexing, PostgresNoteReading):
 
     # -- files ------------------------------------------------------------------------------------------------------
 
-    def files(self, library: Library) -> dict[str, KnownNote]:
-        rows = self._database.fetch(library.scope.ns, "note_files", library_key(library), binary=True)
+    def files(self, library: Library, paths: Collection[str] | None = None) -> dict[str, KnownNote]:
+        row = library_key(library)
+        name, row = ("note_files", row) if paths is None else ("note_files_at", {**row, "paths": list(paths)})
+        rows = self._database.fetch(library.scope.ns, name, row, binary=True)
         return {
             path: KnownNote(FileStat(path, size, mtime_ns, int(inode)), bytes(sha256), skipped)
             for path, size, mtime_ns, inode, sha256, skipped in rows

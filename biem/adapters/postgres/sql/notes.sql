@@ -43,6 +43,11 @@ WHERE t.id = counted.id AND t.uses <> counted.uses
 SELECT path, bytes, mtime_ns, inode::text, sha256, state = 'skipped' AS skipped
 FROM notes WHERE ns = %(ns)s AND library_id = %(library)s
 
+-- note_files_at: the same of some paths, and of those that lead to the same files
+SELECT path, bytes, mtime_ns, inode::text, sha256, state = 'skipped' AS skipped
+FROM notes WHERE ns = %(ns)s AND library_id = %(library)s AND inode IN (
+    SELECT inode FROM notes WHERE ns = %(ns)s AND library_id = %(library)s AND path = ANY (%(paths)s::text[]))
+
 -- note_library_lock: a library that no other transaction removes or changes meanwhile
 SELECT exclude FROM note_libraries WHERE ns = %(ns)s AND id = %(library)s FOR SHARE
 
