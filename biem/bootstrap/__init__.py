@@ -24,7 +24,7 @@ from biem.bootstrap.servers import Servers, broker_of, home_of, servers
 from biem.bootstrap.upgrade import upgrade
 from biem.config import Settings, load_settings
 from biem.domain.scope import Scope
-from biem.domain.text import estimate_tokens
+from biem.domain.tokens import estimate_tokens
 from biem.ports import Clock, Embedder, Work
 from biem.ports.layers.sessions import TokenCounter, Tokens
 
