@@ -27,9 +27,9 @@ class ContextPolicy:
     """Minimum confidence, 0 to 1, that a line answers (`engine.context.picking`); else the block is empty. 0: off."""
     second_look: int = 0
     """Best hits, at most 50, from which a language model selects; 0: no model is called."""
-    min_relevance: float = 0.18
-    """Minimum probability, 0 to 1, that a line is about what is asked; less probable ones are omitted, except the best.
-    0: off."""
+    min_relevance: float = 0.1
+    """Minimum, 0 to 1, of p · √(1 − q), where a line is about what is asked with probability p, and one of the better
+    lines with q; other lines are omitted, except the best. 0: off."""
     drop: float = 5.0
     """Maximum difference in log-odds to the best hit where the ranking rates hits: in dialogues of several people, less
     their penalty for persons, and without vectors."""

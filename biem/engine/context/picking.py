@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from biem.domain.node import Hit
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.text import jaccard
-from biem.engine.context.lines import LineQuestion, LineReader, RatedLine, odds, only_asks
+from biem.engine.context.lines import LineQuestion, LineReader, RatedLine, odds, only_asks, probability
 from biem.engine.context.relevance import are_of_several_people, rate
 from biem.engine.context.replacements import lift_former, lift_replacements
 from biem.engine.context.silence import sureness
@@ -39,9 +39,9 @@ class Picker:
         """At most `most` hits in the order of the block; none if the sureness is below `min_confidence`.
 
         `confidence` is that of the recall; None if it was not measured, which disables the threshold. The first line is
-        kept, and those that are about what is asked with a probability of at least `min_relevance`; where the ranking
-        alone rates lines (`relevance`), those at most `drop` below the best. A message that only asks is kept if there
-        is no other hit, or if the question is about earlier questions.
+        kept, and those that are probable enough (`_least`); where the ranking alone rates lines (`relevance`), those at
+        most `drop` below the best. A message that only asks is kept if there is no other hit, or if the question is
+        about earlier questions.
         """
         asked = self._reader.question(question, hits)
         lines, measured = self._rated(hits, asked)
@@ -70,11 +70,24 @@ class Picker:
         return lines, rate(lines, question)
 
     def _least(self, lines: Sequence[RatedLine]) -> float:
-        """The worth from which a line is shown."""
-        best = max((line.worth for line in lines), default=0.0)
+        """The worth from which a line is shown.
+
+        Its probability p must reach `min_relevance` / √(1 − q), where 1 − q is the probability that no better line is
+        about what is asked: beside a sure line a doubtful one is noise, beside doubtful ones it may be the answer.
+        """
+        worths = sorted((line.worth for line in lines), reverse=True)
+        best = least = worths[0] if worths else 0.0
         if are_of_several_people(lines):
             return best - self._policy.drop
-        return min(best, odds(self._policy.min_relevance)) if self._policy.min_relevance else -math.inf
+        if not self._policy.min_relevance:
+            return -math.inf
+        unanswered = 1.0
+        for worth in worths:
+            likely = probability(worth)
+            if likely * math.sqrt(unanswered) < self._policy.min_relevance:
+                break
+            least, unanswered = worth, unanswered * (1.0 - likely)
+        return least
 
     def _order(self, lines: list[RatedLine], question: LineQuestion, least: float) -> None:
         """Lift the lines that tell how things are now above those that they succeed, or the reverse if asked.

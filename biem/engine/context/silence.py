@@ -6,12 +6,11 @@ The weights are of one user's talks with an assistant. In dialogues of several p
 decides alone: they name each other, and it is fitted to such dialogues.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from biem.domain.policies.silence import SilenceWeights
-from biem.engine.context.lines import LineQuestion, RatedLine, odds
+from biem.engine.context.lines import LineQuestion, RatedLine, odds, probability
 from biem.engine.context.relevance import are_of_several_people, log_odds
 
 _WEIGHTS = asdict(SilenceWeights())
@@ -38,7 +37,7 @@ def sureness(
     likely = [log_odds(features) for features in measured]
     found = block_features(confidence, lines, measured, likely, question)
     total = _WEIGHTS["bias"] + sum(_WEIGHTS[name] * value for name, value in found.items())
-    return 1.0 / (1.0 + math.exp(-max(-700.0, min(700.0, total))))
+    return probability(total)
 
 
 def block_features(

@@ -180,7 +180,7 @@ def lift_successors(lines: Sequence[RatedLine], succession: Succession, least: f
     `least`: the worth from which a line may be shown.
     """
     for older in sorted(lines, key=_said):
-        newer = _successor(older, lines, succession) if older.worth >= least else None
+        newer, _ = _successor(older, lines, succession) if older.worth >= least else (None, 0.0)
         if newer is not None:
             lift(newer, older)
 
@@ -188,16 +188,28 @@ def lift_successors(lines: Sequence[RatedLine], succession: Succession, least: f
 def lift_predecessors(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:
     """Lift each line just above its most probable successor, if nothing succeeds that: what was before is asked for.
 
-    `least`: the worth from which a line may be shown.
+    "Where did I live before?" has more in common with "I moved to Graz" than with "I rent a room in Linz". So if the
+    likeliest line succeeds none that may be shown, its most probable predecessor is lifted all the same. `least`: the
+    worth from which a line may be shown.
     """
     successors = {id(line): _successor(line, lines, succession) for line in lines}
+    best = max(lines, key=lambda line: line.worth, default=None)
+    followed, unlikely = False, list[tuple[float, RatedLine]]()
     for older in lines:
-        newer = successors[id(older)]
-        if newer is not None and successors[id(newer)] is None and older.worth >= least:
+        newer, odds = successors[id(older)]
+        if newer is None or successors[id(newer)][0] is not None:
+            continue
+        if older.worth >= least:
+            followed |= newer is best
             lift(older, newer)
+        elif newer is best and odds > 0.0:
+            unlikely.append((odds + older.worth, older))
+    if best is not None and unlikely and not followed:
+        lift(max(unlikely, key=lambda one: one[0])[1], best)
 
 
-def _successor(older: RatedLine, lines: Sequence[RatedLine], succession: Succession) -> RatedLine | None:
+def _successor(older: RatedLine, lines: Sequence[RatedLine], succession: Succession) -> tuple[RatedLine | None, float]:
+    """The most probable successor of a line, if any is probable enough, with its log-odds."""
     best, found = _LEAST, None
     for newer in lines:
         if succession.may_succeed(newer, older):
@@ -205,7 +217,7 @@ def _successor(older: RatedLine, lines: Sequence[RatedLine], succession: Success
             odds = _BIAS + sum(weight * measured[name] for name, weight in _WEIGHTS.items())
             if odds > best:
                 best, found = odds, newer
-    return found
+    return found, best
 
 
 def _nearness(one: Matter, other: Matter) -> float:

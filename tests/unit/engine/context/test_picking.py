@@ -265,6 +265,33 @@ def test_a_least_relevance_of_zero_leaves_nothing_out() -> None:
     assert len(picker(min_relevance=0.0).pick(measured(question, lines), question, None)) == 2
 
 
+def test_a_doubtful_line_is_shown_beside_doubtful_ones_and_not_beside_a_sure_one() -> None:
+    question = "When is my dentist appointment?"
+    sure, bill = "My dentist appointment is on 3 May.", "The dentist sent me a bill."
+    bank = "I have an appointment at the bank on Monday."
+    assert told(question, hit(sure), hit(bill, days=1), hit(bank, days=2)) == [sure]
+    assert set(told(question, hit(bill, days=1), hit(bank, days=2))) == {bill, bank}
+
+
+@pytest.mark.parametrize(
+    ("question", "former", "later", "beside"),
+    [
+        (
+            "What version was it before the upgrade?",
+            "The cluster runs 1.28.",
+            "We upgraded the cluster, it is on 1.30 now.",
+            "Coffee is out.",
+        ),
+        ("修车之前车停在哪里？", "我的车停在负二层。", "车修好以后，现在停在路边。", "今天加班。"),
+    ],
+)
+def test_a_former_state_is_found_by_the_line_that_succeeds_it(
+    question: str, former: str, later: str, beside: str
+) -> None:
+    lines = told(question, hit(former), hit(beside, days=3), hit(later, days=9))
+    assert lines == [former, later]
+
+
 def test_where_another_speaker_lives_is_no_newer_home_of_the_first() -> None:
     first = hit("I live in Lisbon.", 0.85, speaker="Daniel")
     other = hit("I live in Leith now.", 0.7, days=9, speaker="Priya")
