@@ -36,7 +36,7 @@ from biem.adapters import contradiction
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.bootstrap import Servers
 from biem.config import load_settings
-from biem.domain.text import estimate_tokens
+from biem.domain.tokens import estimate_tokens
 from biem.engine.context.block import BlockReader, render
 from biem.engine.context.picking import LOOKED_AT, Picker
 from biem.errors import BiemError

@@ -13,7 +13,7 @@ from benchmarks.lives.judge import Line, Shown
 from benchmarks.lives.schedule import LATE
 from biem.domain.node import Hit, Node
 from biem.domain.prompt.lines import harmless
-from biem.domain.text import estimate_tokens
+from biem.domain.tokens import estimate_tokens
 from biem.engine.context.block import Context
 from biem.plugin import BIEMContextPlugin
 

@@ -6,7 +6,7 @@ from benchmarks import _data
 from benchmarks._baselines import System
 from benchmarks.lives.facts import Life, Question, Turn
 from benchmarks.lives.judge import Line, Shown
-from biem.domain.text import estimate_tokens
+from biem.domain.tokens import estimate_tokens
 
 _TOP = 5
 _LAST = 10

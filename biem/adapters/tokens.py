@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from os import PathLike, fspath
 
-from biem.domain.text import estimate_tokens
+from biem.domain.tokens import estimate_tokens
 from biem.errors import ConfigError
 from biem.ports.layers.sessions import TokenCounter, Tokens
 

@@ -15,6 +15,7 @@ from biem.adapters.embedded import Status
 from biem.adapters.embedded import indexer as _indexer
 from biem.adapters.embedders import build
 from biem.adapters.jobs.celery import ENCODE_TASK, JOB_TASK, broker_options
+from biem.adapters.kept_open import close_kept
 from biem.adapters.postgres.migrations import migrate as apply_migrations
 from biem.adapters.tokens import counter_of
 from biem.bootstrap.check_settings import warn_of_misspelt
@@ -24,7 +25,7 @@ from biem.bootstrap.servers import Servers, broker_of, home_of, servers
 from biem.bootstrap.upgrade import upgrade
 from biem.config import Settings, load_settings
 from biem.domain.scope import Scope
-from biem.domain.text import estimate_tokens
+from biem.domain.tokens import estimate_tokens
 from biem.ports import Clock, Embedder, Work
 from biem.ports.layers.sessions import TokenCounter, Tokens
 
@@ -41,6 +42,7 @@ __all__ = [
     "broker_of",
     "broker_options",
     "build_embedder",
+    "close_kept",
     "connect",
     "connect_late",
     "local_down",

@@ -22,7 +22,7 @@ from biem.bootstrap.sleep import build_job_runner, build_scheduler
 from biem.bootstrap.stores import open_stores
 from biem.bootstrap.write import build_write_path
 from biem.config import Settings
-from biem.domain.text import estimate_tokens
+from biem.domain.tokens import estimate_tokens
 from biem.engine.admin.browse import MemoryBrowser
 from biem.engine.admin.reindex import Reindexer
 from biem.engine.admin.stage_times import StageTimes

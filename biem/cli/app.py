@@ -163,6 +163,8 @@ def leave(code: int) -> NoReturn:
     in the middle of a batch: a thread that runs C++ code during the shutdown aborts the process, which changes the
     exit code and prints to stderr.
     """
+    if (bootstrap := sys.modules.get("biem.bootstrap")) is not None:
+        bootstrap.close_kept()
     if threading.active_count() == 1:
         atexit._run_exitfuncs()  # what libraries clean up; with threads some of it would wait for them
     with suppress(OSError, ValueError):  # the reader of our output has closed the pipe

@@ -12,11 +12,13 @@ thresholds that were fitted to data (`benchmarks.fit_*`) have none; a TOML file 
 import dataclasses
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import AliasChoices
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, DotEnvSettingsSource, PydanticBaseSettingsSource
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource
 
 from biem.errors import ConfigError
 
@@ -83,8 +85,8 @@ class OperatorOnly(_Source):
 
     def __call__(self) -> dict[str, Any]:
         """The values of the other source. Raises as that does."""
-        if isinstance(self._source, DotEnvSettingsSource) and not self._source.env_vars:
-            return {}  # no env file: looking for each setting takes as long as in the environment
+        if isinstance(self._source, EnvSettingsSource) and not _names_a_setting(self._source):
+            return {}  # looking for each setting takes most of the time of building them
         self._source._set_current_state(self.current_state)
         self._source._set_settings_sources_data(self.settings_sources_data)
         values = self._source()
@@ -92,6 +94,21 @@ class OperatorOnly(_Source):
             if isinstance(given := values.get(section), dict):
                 values[section] = {name: value for name, value in given.items() if name in names}
         return values
+
+
+def _names_a_setting(source: EnvSettingsSource) -> bool:
+    """Whether the environment or the env file has a variable of any setting."""
+    prefix, others = source.env_prefix.lower(), _names_without_prefix(source.settings_cls)
+    return any((low := name.lower()).startswith(prefix) or low in others for name in source.env_vars)
+
+
+@cache
+def _names_without_prefix(settings: type[BaseSettings]) -> frozenset[str]:
+    """The variables that the designs name, in lower case."""
+    aliases = (field.validation_alias for field in settings.model_fields.values())
+    return frozenset(
+        str(name).lower() for alias in aliases if isinstance(alias, AliasChoices) for name in alias.choices
+    )
 
 
 class TuningFile(_Source):

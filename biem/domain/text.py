@@ -19,8 +19,6 @@ _INVISIBLE = re.compile(
 """Invisible characters that Unicode does not class as controls: fillers, variation selectors, tags."""
 _NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 _UNSTORABLE = dict.fromkeys((0, *range(0xD800, 0xE000)), "\N{REPLACEMENT CHARACTER}")
-_NARROW = re.compile("[\0-\u2e7f]+")
-"""Characters before those of CJK."""
 _MOST_LEVELS = 100
 """Of JSON values within each other; what writes answers takes 255, in documents with levels of their own."""
 MOST_LISTED = 1_000
@@ -110,17 +108,6 @@ def cut_lexemes(lexemes: str, most_bytes: int) -> str:
     """As many whole terms, space-separated, as fit."""
     head = cut_bytes(lexemes, most_bytes)
     return lexemes if head == lexemes else head.rpartition(" ")[0]
-
-
-def estimate_tokens(text: str) -> int:
-    """A conservative estimate without a tokenizer: a CJK character is a token, four other characters are one."""
-    wide = wide_characters(text)
-    return wide + (len(text) - wide + 3) // 4
-
-
-def wide_characters(text: str) -> int:
-    """How many of its characters are a token each: CJK and everything behind it in Unicode."""
-    return 0 if text.isascii() else len(_NARROW.sub("", text))
 
 
 def storable(text: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from biem.domain.note import ChainHeading
-from biem.domain.text import estimate_tokens, wide_characters
+from biem.domain.tokens import estimate_tokens, wide_characters
 from biem.notes.inline import heading_text
 from biem.notes.parse import Block, paragraphs
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from biem.domain.note import NoteChunk, NoteFinding, NoteTags, ParsedNote, SkippedNote, StoredChunks
 from biem.domain.policies.notes import NotePolicy
-from biem.domain.text import estimate_tokens
+from biem.domain.tokens import estimate_tokens
 from biem.notes import chunks, dates, front, tags
 from biem.notes.decode import conversion, decode
 from biem.notes.inline import heading_text, plain

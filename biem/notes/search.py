@@ -23,9 +23,9 @@ from biem.domain.notes.library import NoteHit, NoteHits, cited
 from biem.domain.policies.notes import NoteRankPolicy
 from biem.domain.scope import Scope
 from biem.domain.scores import clamp01
-from biem.domain.text import wide_characters
 from biem.domain.times.spans import Window
 from biem.domain.times.windows import earlier, windows
+from biem.domain.tokens import wide_characters
 from biem.errors import BiemError
 from biem.notes.candidates import CandidateSearch, Sought
 from biem.notes.rank import NoteQuestion, RankedChunk, TagVectors, few_of_each, guided, ranked, roots_of

@@ -95,6 +95,7 @@ _KEEPS_STATE = {
     "redaction.py": "which secrets a process must not show: one set, as logging has one record factory",
     "plugin.py": "open plugins, whose locks a forked child renews",
     "reopen_after_fork.py": "open memories, which a forked child opens again",
+    "kept_open.py": "connections between two memories of a process, which a forked child does not take",
     "e5.py": "open models, which a forked child loads anew",
     "flag_embedding.py": "which process loaded torch: its threads are not in forked children",
 }

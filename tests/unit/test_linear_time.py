@@ -17,7 +17,7 @@ from biem.adapters.contradiction.rules import RuleContradictions
 from biem.adapters.embedders.encoder import clean
 from biem.adapters.reasoner import parsing, prompts
 from biem.adapters.reasoner.parsing import ModelReply
-from biem.domain import anchors, energy
+from biem.domain import anchors, energy, tokens
 from biem.domain import merging as crystal
 from biem.domain import text as texts
 from biem.domain.conflict import Statement
@@ -121,7 +121,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "harmless": lambda text: lines.harmless(text, GREAT),
     "quoted": lambda text: lines.quoted(text, GREAT),
     "named": lines.named,
-    "estimate_tokens": texts.estimate_tokens,
+    "estimate_tokens": tokens.estimate_tokens,
     "sentences_of": lambda text: question.sentences_of(text, lambda piece: len(set(piece.split()))),
     "without_names": lambda text: question.without_names(text, ["Ann", "Bob"]),
     "echo": lambda text: echo._says(text, "a"),

@@ -5,7 +5,7 @@ import socket
 import threading
 import time
 from collections import namedtuple
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -18,6 +18,7 @@ from psycopg.types.array import BaseListDumper, ListBinaryDumper, ListDumper
 from psycopg.types.json import set_json_loads
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
+from biem.adapters.kept_open import KeptOpen
 from biem.adapters.postgres.migrations import require_current
 from biem.adapters.postgres.sql import numbered, queries
 from biem.errors import ConfigError, InvalidInput, SchemaOutdated, StoreFull, StoreUnavailable
@@ -95,6 +96,12 @@ _SLACK_S = 5.0
 """By how much longer a server waits for a process than the process for the server."""
 _LOOKS_EVERY_S, _STANDSTILL_S = 0.5, 2.0
 """Interval at which the watchdog looks, and the one from which the process stood still in between."""
+
+
+_KEPT_S = 2.0
+"""Seconds for which the connections of a closed `Database` stay open for the next one of the process."""
+KEPT: KeptOpen[ConnectionPool[Connection]] = KeptOpen(ConnectionPool.close, _KEPT_S)
+"""Pools of this process that are not in use, by all that tells one from another."""
 
 
 class Watchdog:
@@ -186,36 +193,38 @@ class Database:
             _check(dsn)
         self._dsn = dsn
         self._size = pool_size
-        self._pool = self._pool_of(self._configure, least=1, most=pool_size)
+        self._opened: list[tuple[Hashable, ConnectionPool[Connection]]] = []
+        self._pool = self._pool_of(deferring=False, least=1, most=pool_size)
         self._thread = threading.local()
 
-    def _pool_of(
-        self, configure: Callable[[psycopg.Connection[Any]], None], *, least: int, most: int
-    ) -> ConnectionPool[Connection]:
-        return ConnectionPool(
-            self._dsn,
-            min_size=least,
-            max_size=most,
-            timeout=2.0,
-            reconnect_timeout=1.0,
-            kwargs={"autocommit": True, "connect_timeout": 3, "application_name": "biem", "row_factory": named_row},
-            configure=configure,
-            name="biem",
-            open=True,
-        )
+    def _pool_of(self, *, deferring: bool, least: int, most: int) -> ConnectionPool[Connection]:
+        key = (self._dsn, deferring, least, most, self._ended_after)
+        pool = KEPT.take(key)
+        if pool is not None and not self._answers(pool):  # the server was restarted
+            pool.close()
+            pool = None
+        if pool is None:
+            pool = ConnectionPool(
+                self._dsn,
+                min_size=least,
+                max_size=most,
+                timeout=2.0,
+                reconnect_timeout=1.0,
+                kwargs={"autocommit": True, "connect_timeout": 3, "application_name": "biem", "row_factory": named_row},
+                configure=partial(_configure, deferring=deferring, ended_after=self._ended_after),
+                name="biem",
+                open=True,
+            )
+        self._opened.append((key, pool))
+        return pool
 
-    def _configure(self, connection: psycopg.Connection[Any]) -> None:
-        """Every connection is the same."""
-        limit = f"SET idle_in_transaction_session_timeout = '{self._ended_after}'"
-        connection.execute("; ".join((*SESSION, limit)))
-        _end_transactions_after(self._ended_after, connection)
-        connection.prepare_threshold = 1
-        connection.adapters.register_dumper(list, _Lists)
-        set_json_loads(orjson.loads, connection)
-
-    def _configure_deferring(self, connection: psycopg.Connection[Any]) -> None:
-        self._configure(connection)
-        connection.execute("SET synchronous_commit = off")
+    def _answers(self, pool: ConnectionPool[Connection]) -> bool:
+        try:
+            with pool.connection() as connection, self._watchdog.over(connection):
+                connection.execute("")
+        except (psycopg.Error, PoolTimeout):
+            return False
+        return True
 
     @contextmanager
     def _taking_long(self, connection: Connection) -> Iterator[None]:
@@ -240,7 +249,7 @@ class Database:
     @lazy
     def _deferring_pool(self) -> ConnectionPool[Connection]:
         """Opened by the first work that defers."""
-        return self._pool_of(self._configure_deferring, least=0, most=min(self._size, _MOST_DEFERRING))
+        return self._pool_of(deferring=True, least=0, most=min(self._size, _MOST_DEFERRING))
 
     @contextmanager
     def deferring(self) -> Iterator[None]:
@@ -265,11 +274,10 @@ class Database:
         return getattr(self._thread, "deferring", False)
 
     def _chosen_pool(self) -> ConnectionPool[Connection]:
-        if self._defers():
-            with self._opening:  # none is opened that close() has not seen
-                if not self._closing.is_set():
-                    return self._deferring_pool
-        return self._pool
+        with self._opening:  # none is opened that close() has not seen
+            if self._closing.is_set():  # another may use the pool by now
+                raise PoolClosed("the database is closed")
+            return self._deferring_pool if self._defers() else self._pool
 
     def run(self, scopes: str, name: str, parameters: Any, *, binary: bool = False) -> psycopg.Cursor[Row]:
         """One statement that sees `scopes`, in one transaction and one round trip.
@@ -320,10 +328,9 @@ class Database:
         `in_steps`: the caller says after each step of a long transaction that it is done, and only a single step may
         not take too long.
         """
-        pool = self._chosen_pool()
         try:
             with (
-                pool.connection() as connection,
+                self._chosen_pool().connection() as connection,
                 self._watched(connection, patient=patient, in_steps=in_steps),
             ):
                 yield connection
@@ -355,13 +362,16 @@ class Database:
             raise StoreUnavailable(f"PostgreSQL did not finish the call: {_first_line(error)}") from error
 
     def close(self) -> None:
-        """Release the connections; a second call does nothing."""
+        """Release the connections; a second call does nothing. They stay open for some seconds, for the next one."""
         self._closing.set()
         self._watchdog.stop()
-        self._pool.close()
         with self._opening:
-            if "_deferring_pool" in self.__dict__:
-                self._deferring_pool.close()
+            opened, self._opened = self._opened, []
+        for key, pool in opened:
+            if _rests(pool):
+                KEPT.keep(key, pool)
+            else:
+                pool.close()
 
 
 @contextmanager
@@ -372,6 +382,22 @@ def small_pool(dsn: str) -> Iterator[Database]:
         yield database
     finally:
         database.close()
+
+
+def _configure(connection: psycopg.Connection[Any], *, deferring: bool, ended_after: str) -> None:
+    """Every connection of a pool is the same."""
+    limit = f"SET idle_in_transaction_session_timeout = '{ended_after}'"
+    connection.execute("; ".join((*SESSION, limit, *(["SET synchronous_commit = off"] if deferring else []))))
+    _end_transactions_after(ended_after, connection)
+    connection.prepare_threshold = 1
+    connection.adapters.register_dumper(list, _Lists)
+    set_json_loads(orjson.loads, connection)
+
+
+def _rests(pool: ConnectionPool[Connection]) -> bool:
+    """Whether no one uses a connection of the pool or waits for one, and none is being opened."""
+    stats = pool.get_stats()
+    return stats["pool_size"] == stats["pool_available"] and not stats.get("requests_waiting")
 
 
 def _check(dsn: str) -> None:

@@ -17,7 +17,7 @@ from biem.domain.notes.library import NoteHit
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.prompt.lines import REASON_CHARS, harmless, item
 from biem.domain.speech.excerpt import excerpt
-from biem.domain.text import estimate_tokens
+from biem.domain.tokens import estimate_tokens
 from biem.ports.layers.sessions import TokenCounter
 
 HEADING = "## Relevant Memories"

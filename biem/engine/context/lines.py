@@ -10,7 +10,8 @@ from biem.domain.conflict import Matter
 from biem.domain.node import Hit, Node
 from biem.domain.speech.acts import is_ironic, is_standing_order, is_statement
 from biem.domain.speech.excerpt import excerpt
-from biem.domain.text import estimate_tokens, late
+from biem.domain.text import late
+from biem.domain.tokens import estimate_tokens
 from biem.engine.context.persons import foreign_penalty, is_named, named_by, seen_by_the_user, speakers_meant
 from biem.engine.query.question import asks_of_the_past, asks_what_was
 from biem.ports import Analyzer

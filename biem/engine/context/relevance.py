@@ -15,7 +15,7 @@ from dataclasses import asdict
 
 from biem.domain.node import Hit
 from biem.domain.policies.relevance import LineWeights
-from biem.domain.text import estimate_tokens
+from biem.domain.tokens import estimate_tokens
 from biem.engine.context.lines import BRIEF, UNCHANGED, LineQuestion, RatedLine, is_han, odds, rare_share, supposes
 from biem.engine.context.persons import FOREIGN, is_named
 from biem.engine.context.same_subject import relatives

@@ -19,7 +19,7 @@ from biem.domain.policies.context import ContextPolicy
 from biem.domain.prompt.contents import NOTHING, Known
 from biem.domain.prompt.lines import told
 from biem.domain.scope import Scope
-from biem.domain.text import estimate_tokens
+from biem.domain.tokens import estimate_tokens
 from biem.domain.trust import UNTRUSTED
 from biem.engine.context.block import BlockReader, Context, Omission, listed, render
 from biem.engine.context.lines import only_asks

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
+from biem.domain.designs.selection import choose_hits
 from biem.domain.node import Hit, Hits
 from biem.domain.policies.designs import PROFILES, SELECTIONS, FormulaPolicy
 from biem.domain.policies.recall import RerankPolicy
-from biem.domain.selection import choose_hits
 from biem.errors import BiemError, InvalidInput
 from biem.ports.embedding import Reranker
 from biem.telemetry import Telemetry

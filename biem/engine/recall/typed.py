@@ -13,13 +13,13 @@ from dataclasses import replace
 from datetime import datetime
 from random import Random
 
+from biem.domain.designs.selection import chain_weight, choose, occurrences
 from biem.domain.link import DIRECTED
 from biem.domain.node import KINDS, Hit, Hits, Node
 from biem.domain.policies.designs import TypedPolicy
 from biem.domain.policies.ranking import RankPolicy
 from biem.domain.policies.recall import RecallPolicy
 from biem.domain.scope import Scope
-from biem.domain.selection import chain_weight, choose, occurrences
 from biem.engine.graph.associations import Associations
 from biem.engine.query.question import Query
 from biem.engine.recall.rank.adjustments import Adjustments

@@ -57,6 +57,55 @@ def test_after_its_end_a_database_refuses_deferred_work_too(database: str) -> No
         closed.fetch("", "backlog", {"ns": None, "due_only": False})
 
 
+def backend(pool: Database) -> int:
+    """The process of the server behind its next statement."""
+    with pool.connection() as connection:
+        return connection.info.backend_pid
+
+
+def test_the_next_one_takes_the_connections_of_a_closed_one(database: str) -> None:
+    # Given a closed database / When another one like it is opened / Then it has the connection, the closed one not
+    first = Database(database, pool_size=1, retry_s=0.0)
+    used = backend(first)
+    first.close()
+    first.close()
+    with closing(Database(database, pool_size=1, retry_s=0.0)) as second:
+        assert backend(second) == used
+        with pytest.raises(StoreUnavailable):
+            backend(first)
+
+        # And one beside it, or one that waits for another time, has connections of its own
+        with closing(Database(database, pool_size=1, retry_s=0.0)) as beside:
+            assert backend(beside) != used
+    with closing(Database(database, pool_size=1, retry_s=0.0, limit_s=7.0)) as other:
+        with other.connection() as connection:
+            limit = connection.execute("SHOW idle_in_transaction_session_timeout").fetchone()
+        assert (backend(other) != used, limit) == (True, ("12s",))
+
+
+def test_a_connection_in_use_is_not_left_to_the_next_one(database: str) -> None:
+    # Given a database that is closed in the middle of a transaction
+    first = Database(database, pool_size=1, retry_s=0.0)
+    with first.connection() as connection:
+        used = connection.info.backend_pid
+        first.close()
+
+        # When another one is opened / Then it does not have that connection, which is closed at its end
+        with closing(Database(database, pool_size=1, retry_s=0.0)) as second:
+            assert backend(second) != used
+    assert connection.closed
+
+
+def test_connections_that_the_server_closed_meanwhile_are_not_taken(database: str, admin: Admin) -> None:
+    # Given a closed database whose server was restarted / When another one is opened / Then its first call succeeds
+    first = Database(database, pool_size=1, retry_s=0.0)
+    used = backend(first)
+    first.close()
+    admin.execute("SELECT pg_terminate_backend(%s, 5000)", (used,))
+    with closing(Database(database, pool_size=1, retry_s=0.0)) as second:
+        assert backend(second) != used
+
+
 def test_a_failure_inside_ends_the_deferring(pool: Database) -> None:
     # Given work that fails while it defers
     with pytest.raises(ZeroDivisionError), pool.deferring():

@@ -60,14 +60,16 @@ def test_an_exit_in_the_middle_of_a_batch_charges_no_attempt(stack: Servers, env
 
 
 def test_a_scope_that_took_the_place_of_its_memory_closes_everything(settings: Configure) -> None:
-    # Given a variable that a view took over / When it is closed / Then the system is, with its threads
+    # Given a variable that a view took over / When it is closed / Then the system is, and soon its connections with
+    # their threads
     before = {thread.name for thread in threading.enumerate()}
     memory = biem.connect(settings(queue="thread"), embedder=WordEmbedder())
     memory = memory.scope(user="x")
     memory.close()
     with pytest.raises(BiemError, match="closed"):
         memory.stats()
-    assert {thread.name for thread in threading.enumerate()} - before <= {"biem-postgres-watchdog", "biem-embedder"}
+    ends = {"biem-postgres-watchdog", "biem-embedder"}
+    eventually(lambda: {thread.name for thread in threading.enumerate()} - before <= ends)
 
 
 def test_a_second_scope_of_a_memory_closes_nothing(settings: Configure) -> None:

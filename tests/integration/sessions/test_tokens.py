@@ -7,7 +7,7 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 import biem
-from biem.domain.text import estimate_tokens
+from biem.domain.tokens import estimate_tokens
 from tests.support.fakes import WordEmbedder
 from tests.support.servers import Configure
 

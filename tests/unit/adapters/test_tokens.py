@@ -6,7 +6,7 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from biem.adapters.tokens import counter_of
-from biem.domain.text import estimate_tokens
+from biem.domain.tokens import estimate_tokens
 from biem.errors import ConfigError
 
 

@@ -24,6 +24,7 @@ from biem.domain.designs.formulas import (
     squared_shares,
     time_factor,
 )
+from biem.domain.designs.selection import chain_weight, occurrences
 from biem.domain.energy import (
     energy_at,
     energy_key,
@@ -42,10 +43,10 @@ from biem.domain.policies.life import RetentionPolicy
 from biem.domain.policies.orbit import OrbitWeights
 from biem.domain.retention import Lived, retention_days
 from biem.domain.scores import clamp01, rarity
-from biem.domain.selection import chain_weight, occurrences
 from biem.domain.spreading import multiplicative, subtractive
-from biem.domain.text import estimate_tokens, jaccard, wide_characters
+from biem.domain.text import jaccard
 from biem.domain.times.spans import number, year_of
+from biem.domain.tokens import estimate_tokens, wide_characters
 from biem.domain.trust import rank
 from biem.engine.recall.rank.confidence import confidence
 from tests.support.fakes import START

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from biem.domain.designs.selection import chain_weight, choose, choose_hits, occurrences
 from biem.domain.node import Hit, Node, new_id
 from biem.domain.policies.designs import TypedPolicy
 from biem.domain.scope import Scope
-from biem.domain.selection import chain_weight, choose, choose_hits, occurrences
 from tests.support.fakes import START
 
 DRAWS = 10_000

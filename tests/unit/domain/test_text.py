@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.domain.text import cut_bytes, one_line, require_clean, sha256, storable, wide_characters
+from biem.domain.text import cut_bytes, one_line, require_clean, sha256, storable
+from biem.domain.tokens import wide_characters
 from biem.errors import InvalidInput
 
 clean = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))

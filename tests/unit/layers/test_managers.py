@@ -22,7 +22,7 @@ from biem.domain.policies.writing import WritePolicy
 from biem.domain.scope import Scope
 from biem.domain.sessions.session import Appended, ChatSession, SessionMessage
 from biem.domain.sessions.trimming import Outline, Slice
-from biem.domain.text import estimate_tokens
+from biem.domain.tokens import estimate_tokens
 from biem.engine.context.block import Context
 from biem.engine.query.listing import MemoryList
 from biem.engine.recall.rerank import Choice

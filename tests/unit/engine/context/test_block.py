@@ -12,7 +12,7 @@ from biem.domain.designs.numbers import NUMBERS
 from biem.domain.node import Hit, Node, new_id
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.scope import Scope
-from biem.domain.text import estimate_tokens
+from biem.domain.tokens import estimate_tokens
 from biem.engine.context.block import BlockReader, Context, render
 from tests.support.fakes import START
 

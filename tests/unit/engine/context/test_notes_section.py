@@ -5,7 +5,7 @@ import pytest
 from biem.domain.notes.library import Note, NoteHit, NotePassage
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.scope import Scope
-from biem.domain.text import estimate_tokens
+from biem.domain.tokens import estimate_tokens
 from biem.engine.context.block import BlockReader
 from biem.engine.context.notes_section import near_best, noted
 

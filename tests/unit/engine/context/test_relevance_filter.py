@@ -8,7 +8,7 @@ import pytest
 from biem.domain.node import Hit, Hits, Node
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.scope import Scope
-from biem.domain.text import estimate_tokens
+from biem.domain.tokens import estimate_tokens
 from biem.engine.context.block import render
 from biem.engine.context.relevance_filter import RelevanceFilter
 from biem.telemetry import Telemetry

@@ -12,7 +12,7 @@ from biem.domain.node import Hit, Hits, Node, new_id
 from biem.domain.notes.library import NoteHits
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.scope import Scope
-from biem.domain.text import estimate_tokens
+from biem.domain.tokens import estimate_tokens
 from biem.engine.context.block import HEADING, Context
 from biem.engine.context.sections import ContextBuilder
 from biem.errors import InvalidInput, StoreUnavailable

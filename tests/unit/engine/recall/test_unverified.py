@@ -7,7 +7,7 @@ import pytest
 from biem.domain.node import Hit, Node
 from biem.domain.policies.context import UNVERIFIED_SHARE, ContextPolicy
 from biem.domain.scope import Scope
-from biem.domain.text import estimate_tokens
+from biem.domain.tokens import estimate_tokens
 from biem.engine.context.block import BlockReader
 from biem.engine.context.unverified_section import unverified
 from biem.engine.recall.unverified import followed_by
