@@ -28,7 +28,8 @@ STATES_OCCUPATION = re.compile(
 )
 """A person is a nurse, works as a welder, or runs a shop."""
 EMPLOYED_BY = re.compile(
-    rf"\b(?:am|['’]m|is|was|work|works|worked|working|as) (?:an? |the )?{_OCCUPATION} (?:at|for|with) (?:the )?(?-i:[A-Z])"
+    rf"\b(?:am|['’]m|is|was|work|works|worked|working|as) (?:an? |the )?{_OCCUPATION} (?:at|for|with)"
+    r" (?:the )?(?-i:[A-Z])"
     r"|\b(?:driv|work|fly|teach|cod|consult|freelanc|design|writ|cook|play|rid)(?:e|es|s|ing) for (?:the )?(?-i:[A-Z])",
     re.IGNORECASE,
 )

@@ -34,9 +34,6 @@ _MOST_CHARS = 500
 """Characters of a text that are read."""
 _KEPT = 512
 _OWNER = "whose"
-_SEVERAL = 2
-_PARTS = re.compile(r"\band\b|\bbut\b|\bor\b|[,;:，；：、]|[和与跟]|以及|还有", re.IGNORECASE)
-"""Between the parts of a text that names several things."""
 
 
 def has_other_modifier(newer: str, older: str, asked: str) -> bool:
@@ -60,25 +57,6 @@ def has_other_modifier(newer: str, older: str, asked: str) -> bool:
         word not in known and ((head, side) in places or (side == _OWNER and (head, "before") in places))
         for head, side, word in new.beside
     )
-
-
-def is_of_another_part(newer: str, older: str, asked: str) -> bool:
-    """Whether the newer text has most words of one of several parts of the older, and the question of another part.
-
-    "I stopped taking ibuprofen" is about a part of "I take ibuprofen for my knee and vitamin D in the morning".
-    """
-    parts = [_pairs(part).words - _FUNCTION for part in _PARTS.split(older[:_MOST_CHARS]) if part.strip()]
-    if len(parts) < _SEVERAL:
-        return False
-    new, question = (_pairs(text[:_MOST_CHARS]).words for text in (newer, asked))
-    own = [
-        words.difference(*(other for number, other in enumerate(parts) if number != place))
-        for place, words in enumerate(parts)
-    ]
-    told, wanted = ([len(words & text) for words in own] for text in (new, question))
-    if not (any(told) and any(wanted)):
-        return False
-    return all(one < max(told) or other < max(wanted) for one, other in zip(told, wanted, strict=True))
 
 
 class _Pairs:

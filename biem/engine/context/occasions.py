@@ -15,6 +15,13 @@ _PASSING = re.compile(
     re.IGNORECASE,
 )
 """Bounds what is told to a time that ends by itself."""
+_ENDS = re.compile(
+    r"\b(?:temporarily|meanwhile|in the meantime|for (?:now|the moment|the time being)|until|till)\b"
+    r"|(?<!been )\bfor (?:the next )?(?:an?|one|two|three|four|five|six|\d{1,2}) (?:days?|nights?|weeks?)\b"
+    r"|这[几两三]天|暂时|临时|先凑合|为止",
+    re.IGNORECASE,
+)
+"""Says that it ends; without it, "today" may be the day of a lasting change."""
 _LASTING = re.compile(
     r"\bfrom (?:now|today|tomorrow|this|next)\b|\bpermanent|\bfor good\b|\bas of\b|\bstarting\b"
     r"|[周月天]起|开始|以后都|从",
@@ -29,24 +36,17 @@ _HABIT = re.compile(
 _AS_USUAL = re.compile(
     r"\b(?:usual(?:ly)?|normal(?:ly)?|generally|regular(?:ly)?)\b|平时|平常|通常|一般|正常", re.IGNORECASE
 )
-_DATED = re.compile(
-    r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b\d{1,2}(?:st|nd|rd|th)\b|\b(?:next|this|last|on the)\b"
-    r"|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b|\b\d{1,2} May\b"
-    r"|(?:周|星期|礼拜)[一二三四五六日天]|\d{1,2}[月号日]|[一二三四五六七八九十]{1,3}[月号]|[今明后昨]天|[上下这]个?[周月]",
-    re.IGNORECASE,
-)
-"""Tells of one day, unless it is a habit."""
 
 
 def is_exception(newer: str, older: str, asked: str) -> bool:
     """Whether the newer text tells of one occasion, and the older what holds otherwise, which is asked for.
 
-    "Choir is on Thursday this week" ends no "choir is on Tuesdays"; but "dinner is tomorrow" may replace a dinner on
-    Friday. False if the question, too, is about an occasion.
+    "Choir is on Thursday this week" ends no "choir is on Tuesdays"; but "I moved out today" may end what has no mark of
+    a habit. False if the question, too, is about an occasion.
     """
     if not _is_passing(newer) or _is_passing(older) or _PASSING.search(asked):
         return False
-    return bool(_AS_USUAL.search(asked) or _HABIT.search(older)) or _DATED.search(older) is None
+    return bool(_ENDS.search(newer) or _AS_USUAL.search(asked) or _HABIT.search(older))
 
 
 def _is_passing(text: str) -> bool:

