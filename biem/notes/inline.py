@@ -14,7 +14,7 @@ _MOST_CHARS = 20_000
 """Characters of one block that are read for tags."""
 _MARKS = re.compile(r"[*_`\[\]<&\\!]")
 _BOLD = re.compile(r"(?<!\*)\*\*(?=\w)([^*\n]*\w)\*\*(?!\*)")
-"""Bold text that is so whatever stands around it: by CommonMark's rules, that depends on the characters at its ends."""
+"""Text that is bold in any surroundings: by CommonMark's rules, that depends on the characters at its ends."""
 _OTHER_MARKS = re.compile(r"[_`\[\]<&\\!]")
 _ANCHOR = re.compile(r"[ \t]*\{[ \t]*(?:[#.:][^{}\n]{0,200}|/\*[^{}\n]{0,200}\*/[ \t]*)\}[ \t]*$")
 """`{ #anchor }` or `{/*anchor*/}` after a heading, as several site generators write it."""

@@ -346,7 +346,7 @@ class Scanner:
 
 @contextmanager
 def _reading_folder() -> Iterator[None]:
-    """A folder that cannot be read is told apart from a store that does not answer."""
+    """Distinguishes a folder that cannot be read from a store that does not answer."""
     try:
         yield
     except StoreUnavailable as error:

@@ -129,7 +129,6 @@ _STATES = (
             r"|\b(?:I'm|I am) [A-Z][\w-]+, \d\d,|今年[0-9一二三四五六七八九十百]{1,4}(?=[，。,!！岁]|$)"
         ),
     ),
-    ("job", re.compile(r"\ban? (?:[a-z-]+ ){0,3}teacher\b|[是当做][^，。的]{0,6}(?:老师|教师)(?=[，。！,!]|$)")),
     ("job", STATES_OCCUPATION),
     ("employer", EMPLOYED_BY),
     (

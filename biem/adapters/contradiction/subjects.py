@@ -49,8 +49,7 @@ _ATTRIBUTED = re.compile(
 """What others say, write or think of the speaker, and what is denied as untrue."""
 _JOKE = re.compile(
     r"\b(?:just kidding|kidding|joking|jk|lol|as a joke|my joke|in a (?:dream|novel|film|movie|story|game)|i dreamed"
-    r"|i dreamt|(?:ha){2,})\b"
-    r"|开玩笑|逗你|哈哈|梦见|梦到|小说里|电影里|游戏里",
+    r"|i dreamt|(?:ha){2,})\b|开玩笑|逗你|哈哈|梦见|梦到|小说里|电影里|游戏里",
     re.IGNORECASE,
 )
 _QUOTE = re.compile(r"[\"“”「」『』]")

@@ -2,26 +2,23 @@
 
 import re
 
-_PASSING = re.compile(
-    r"\bthis (?:week|month|weekend|once|time|(?:mon|tues|wednes|thurs|fri|satur|sun)day|morning|afternoon|evening)\b"
-    r"|\b(?:today|tonight|tomorrow|meanwhile|temporarily)\b|\bin the meantime\b"
-    r"|\bfor (?:now|once|the moment|the time being|today|tonight)\b"
-    r"|\bfor (?:the next |another |about )?"
+_ENDS = re.compile(
+    r"\b(?:meanwhile|temporarily)\b|\bin the meantime\b|\bfor (?:now|the moment|the time being)\b"
+    r"|(?<!been )\bfor (?:the next |another |about )?"
     r"(?:an?|one|two|three|four|five|six|seven|eight|ten|a few|a couple of|some|\d{1,2}) "
     r"(?:hours?|days?|nights?|weeks?|weekends?|months?)\b(?! now)"
     r"|\b(?:until|till) (?:the |next |this )?(?:mon|tues|wednes|thurs|fri|satur|sun|\d|end|week|month|beginning)"
-    r"|[就只仅]?[这本]一?个?(?:周|星期|礼拜|回|次)(?!起|开始)|这[几两三]天|[今明后]天|今晚|明晚|明早|暂时|临时|先凑合"
-    r"|[到住]?到?(?:周|星期|礼拜|下周|月)[一二三四五六日天底]?(?:为止|回[去来]|就回)",
+    r"|这[几两三]天|暂时|临时|先凑合|[到住]?到?(?:周|星期|礼拜|下周|月)[一二三四五六日天底]?(?:为止|回[去来]|就回)",
     re.IGNORECASE,
 )
-"""Bounds what is told to a time that ends by itself."""
-_ENDS = re.compile(
-    r"\b(?:temporarily|meanwhile|in the meantime|for (?:now|the moment|the time being)|until|till)\b"
-    r"|(?<!been )\bfor (?:the next )?(?:an?|one|two|three|four|five|six|\d{1,2}) (?:days?|nights?|weeks?)\b"
-    r"|这[几两三]天|暂时|临时|先凑合|为止",
+"""Limits the text to a time that ends."""
+_ON_A_DAY = re.compile(
+    r"\bthis (?:week|month|weekend|once|time|(?:mon|tues|wednes|thurs|fri|satur|sun)day|morning|afternoon|evening)\b"
+    r"|\b(?:today|tonight|tomorrow)\b|\bfor once\b"
+    r"|[就只仅]?[这本]一?个?(?:周|星期|礼拜|回|次)(?!起|开始)|[今明后]天|今晚|明晚|明早",
     re.IGNORECASE,
 )
-"""Says that it ends; without it, "today" may be the day of a lasting change."""
+"""One occasion, or the day of a lasting change."""
 _LASTING = re.compile(
     r"\bfrom (?:now|today|tomorrow|this|next)\b|\bpermanent|\bfor good\b|\bas of\b|\bstarting\b"
     r"|[周月天]起|开始|以后都|从",
@@ -44,10 +41,13 @@ def is_exception(newer: str, older: str, asked: str) -> bool:
     "Choir is on Thursday this week" ends no "choir is on Tuesdays"; but "I moved out today" may end what has no mark of
     a habit. False if the question, too, is about an occasion.
     """
-    if not _is_passing(newer) or _is_passing(older) or _PASSING.search(asked):
+    ends = _ENDS.search(newer) is not None
+    if not (ends or _ON_A_DAY.search(newer)) or _LASTING.search(newer) or _is_passing(asked):
         return False
-    return bool(_ENDS.search(newer) or _AS_USUAL.search(asked) or _HABIT.search(older))
+    if _is_passing(older) and not _LASTING.search(older):
+        return False
+    return bool(ends or _AS_USUAL.search(asked) or _HABIT.search(older))
 
 
 def _is_passing(text: str) -> bool:
-    return _PASSING.search(text) is not None and _LASTING.search(text) is None
+    return bool(_ENDS.search(text) or _ON_A_DAY.search(text))

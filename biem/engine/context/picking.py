@@ -73,7 +73,7 @@ class Picker:
         """The worth from which a line is shown.
 
         Its probability p must reach `min_relevance` / √(1 − q), where 1 − q is the probability that no better line is
-        about what is asked: beside a sure line a doubtful one is noise, beside doubtful ones it may be the answer.
+        about what is asked: next to a sure line a doubtful one is noise, among doubtful ones it may be the answer.
         """
         worths = sorted((line.worth for line in lines), reverse=True)
         best = least = worths[0] if worths else 0.0
