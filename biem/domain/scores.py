@@ -1,4 +1,4 @@
-"""Arithmetic of scores: BM25 of a few documents in memory, and the interval of probabilities and energies."""
+"""Arithmetic of scores: BM25 of a few documents in memory, log-odds, and the interval of probabilities and energies."""
 
 import math
 from collections import Counter
@@ -8,6 +8,11 @@ from collections.abc import Mapping, Sequence
 def clamp01(value: float) -> float:
     """`value` limited to [0, 1]."""
     return min(1.0, max(0.0, value))
+
+
+def probability(log_odds: float) -> float:
+    """The probability, 0 to 1, of these log-odds, which are capped at ±700."""
+    return 1.0 / (1.0 + math.exp(-max(-700.0, min(700.0, log_odds))))
 
 
 def rarity(holders: int, size: int) -> float:

@@ -6,7 +6,6 @@ tags  ┘   (the rarer tags that the query names, or the two nearest ─► thei
 """
 
 import logging
-import math
 import threading
 import time
 from collections import OrderedDict
@@ -22,7 +21,7 @@ import numpy as np
 from biem.domain.notes.library import NoteHit, NoteHits, cited
 from biem.domain.policies.notes import NoteRankPolicy
 from biem.domain.scope import Scope
-from biem.domain.scores import clamp01
+from biem.domain.scores import clamp01, probability
 from biem.domain.times.spans import Window
 from biem.domain.times.windows import earlier, windows
 from biem.domain.tokens import wide_characters
@@ -303,7 +302,7 @@ class NoteSearcher:
         content = np.array([one.why["content"] for one in order])
         above = max(hit.why["content"] for hit in best) - float(content.mean())
         odds = _BIAS + _TRANSLATED * translated[0] + _SHARED * shared + _NEAR * above
-        return 1.0 / (1.0 + math.exp(-odds))
+        return probability(odds)
 
     def _shared(self, query: str, told: str, *, translated: bool) -> float:
         """The share of the query's keywords that the chunks have; if `translated`, in either language."""

@@ -17,6 +17,7 @@ from importlib.resources import files
 from biem.adapters.contradiction.polarity import Polarity
 from biem.adapters.contradiction.reading import Clause, Reading, StatementReader
 from biem.adapters.contradiction.slots import unit
+from biem.domain.scores import probability
 
 CEILING = 0.45
 _KNEE = 0.34
@@ -56,7 +57,7 @@ class Cues:
             return 0.0
         weights = self._weights["zh" if older.chinese and newer.chinese else "en"]
         score = weights["bias"] + sum(weights[name] * value for name, value in features.items())
-        chance = 1.0 / (1.0 + math.exp(-score))
+        chance = probability(score)
         return chance if chance <= _KNEE else _KNEE + (chance - _KNEE) * (CEILING - _KNEE) / (1.0 - _KNEE)
 
     def features(self, older: Reading, newer: Reading, similarity: float | None) -> dict[str, float]:

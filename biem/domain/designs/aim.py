@@ -18,6 +18,7 @@ from typing import Literal
 from biem.domain.anchors import anchor_score, binding, shares_anchor
 from biem.domain.fields import Fields
 from biem.domain.policies.aim import AimPolicy
+from biem.domain.scores import probability
 
 _BASE_SHARE = 0.3
 _STEEPNESS, _MIDDLE = 8.0, 0.5
@@ -51,8 +52,7 @@ def surprise(likeness: float, words: float, anchors: float) -> float:
 
 def gate_value(x: float, form: Literal["raw", "centered"]) -> float:
     """g in (0, 1). Raw, x ≥ 0 gives g ≥ 0.5 always; centered, g is 0.5 at x = 0.5."""
-    exponent = x if form == "raw" else _STEEPNESS * (x - _MIDDLE)
-    return 1.0 / (1.0 + math.exp(-min(700.0, max(-700.0, exponent))))
+    return probability(x if form == "raw" else _STEEPNESS * (x - _MIDDLE))
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,6 +156,8 @@ class ConflictChecker:
     def _compare(self, older: Peer, newer: Peer, similarity: float, *, follows: bool) -> ConflictFinding | None:
         if _never_valid(older) or _never_valid(newer) or newer.source == "crystal":
             return None  # a digest was compared through its sources
+        if _replies(newer, older):
+            return None  # "fine, Sunday then" disputes no "the lesson moved to Sunday"
         longest = self._policy.max_statement_chars
         both = self._statement(older), replace(self._statement(newer), follows=follows)
         verdict = compare(self._rules, *both, similarity, longest=longest, least=self._least)
@@ -279,6 +281,12 @@ def _following(peers: Sequence[Peer]) -> dict[str, str]:
 def _overruled(older: Peer, newer: Peer) -> bool:
     """Whether a model's own words would supersede a user's: only a person may decide that."""
     return newer.source == "assistant" and older.source != "assistant"
+
+
+def _replies(newer: Peer, older: Peer) -> bool:
+    """Whether the assistant said it right after a message of the user, which it takes up."""
+    talk = newer.conversation and newer.conversation == older.conversation and newer.at - older.at <= _RIGHT_AFTER
+    return bool(talk) and _overruled(older, newer)
 
 
 def _never_valid(peer: Peer) -> bool:

@@ -235,11 +235,6 @@ def odds(score: float) -> float:
     return math.log(share / (1.0 - share))
 
 
-def probability(log_odds: float) -> float:
-    """The probability, 0 to 1, of these log-odds, which are capped at ±700."""
-    return 1.0 / (1.0 + math.exp(-max(-700.0, min(700.0, log_odds))))
-
-
 def rare_share(holders: Counter[str], common: frozenset[str], terms: frozenset[str]) -> float:
     """The share of these terms that are common, weighed by their rarity among the lines; 0 without terms.
 

@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 
 from biem.domain.node import Hit
 from biem.domain.policies.context import ContextPolicy
+from biem.domain.scores import probability
 from biem.domain.text import jaccard
-from biem.engine.context.lines import LineQuestion, LineReader, RatedLine, odds, only_asks, probability
+from biem.engine.context.lines import LineQuestion, LineReader, RatedLine, odds, only_asks
 from biem.engine.context.relevance import are_of_several_people, rate
 from biem.engine.context.replacements import lift_former, lift_replacements
 from biem.engine.context.silence import sureness

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from biem.domain.policies.silence import SilenceWeights
-from biem.engine.context.lines import LineQuestion, RatedLine, odds, probability
+from biem.domain.scores import probability
+from biem.engine.context.lines import LineQuestion, RatedLine, odds
 from biem.engine.context.relevance import are_of_several_people, log_odds
 
 _WEIGHTS = asdict(SilenceWeights())

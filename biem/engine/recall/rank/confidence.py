@@ -8,7 +8,6 @@ questions without names are judged by their words and similarity. Of several sen
 that small talk around a question does not lower confidence. Pure functions, thread-safe.
 """
 
-import math
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
@@ -18,6 +17,7 @@ import numpy as np
 
 from biem.domain.policies.confidence import ConfidenceWeights
 from biem.domain.policies.orbit import OrbitWeights
+from biem.domain.scores import probability
 from biem.domain.scores import rarity as idf
 from biem.engine.query.question import Query, named_in
 from biem.engine.recall.rank.pool import Candidate, Pool
@@ -93,7 +93,7 @@ def confidence(measured: Mapping[str, float], weights: ConfidenceWeights | Orbit
         return 0.0
     parts = asdict(weights)
     odds = parts.pop("bias") + sum(weight * measured[name] for name, weight in parts.items())
-    return 1.0 / (1.0 + math.exp(-max(-700.0, min(700.0, odds))))
+    return probability(odds)
 
 
 def most(ranked: Ranked) -> float:

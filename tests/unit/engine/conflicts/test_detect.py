@@ -311,6 +311,14 @@ class TestChecking:
         findings = world.check(world.add("sugar 350", 2, source="user"), rules=rules)
         assert {(finding.older_id, finding.acts) for finding in findings} == {(one, True) for one in said}
 
+    def test_what_the_assistant_replies_disputes_no_message_that_it_takes_up(self, world: World) -> None:
+        said = world.add("lesson sunday", source="user", conversation="one")
+        reply = world.add("lesson moved to sunday", 0.001, source="assistant", conversation="one")
+        assert world.check(reply, rules=Rules()) == []
+
+        later = world.add("lesson moved to monday", 5, source="assistant", conversation="two")
+        assert {finding.older_id for finding in world.check(later, rules=Rules())} >= {said}
+
     @pytest.mark.req("C9", partly="a rule alone retires no claim that stands")
     def test_what_says_more_than_is_disputed_waits_for_a_person(self, world: World) -> None:
         # Given a sure verdict about a part of what the older says / Then it is recorded and nothing is superseded
