@@ -1,6 +1,8 @@
 """Whether a line tells of one occasion, and another of what holds otherwise: "this week only", 这周临时."""
 
 import re
+from functools import lru_cache
+from typing import NamedTuple
 
 _ENDS = re.compile(
     r"\b(?:meanwhile|temporarily)\b|\bin the meantime\b|\bfor (?:now|the moment|the time being)\b"
@@ -41,13 +43,22 @@ def is_exception(newer: str, older: str, asked: str) -> bool:
     "Choir is on Thursday this week" ends no "choir is on Tuesdays"; but "I moved out today" may end what has no mark of
     a habit. False if the question, too, is about an occasion.
     """
-    ends = _ENDS.search(newer) is not None
-    if not (ends or _ON_A_DAY.search(newer)) or _LASTING.search(newer) or _is_passing(asked):
+    new, old, question = map(_read, (newer, older, asked))
+    if not new.passes or new.lasts or question.passes or (old.passes and not old.lasts):
         return False
-    if _is_passing(older) and not _LASTING.search(older):
-        return False
-    return bool(ends or _AS_USUAL.search(asked) or _HABIT.search(older))
+    return new.ends or old.repeats or question.is_usual
 
 
-def _is_passing(text: str) -> bool:
-    return bool(_ENDS.search(text) or _ON_A_DAY.search(text))
+class _Occasion(NamedTuple):
+    ends: bool
+    passes: bool
+    lasts: bool
+    repeats: bool
+    is_usual: bool
+
+
+@lru_cache(512)
+def _read(text: str) -> _Occasion:
+    ends = _ENDS.search(text) is not None
+    marks = (_LASTING, _HABIT, _AS_USUAL)
+    return _Occasion(ends, ends or bool(_ON_A_DAY.search(text)), *(bool(mark.search(text)) for mark in marks))
