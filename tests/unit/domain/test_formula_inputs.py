@@ -42,7 +42,7 @@ from biem.domain.policies.confidence import ConfidenceWeights
 from biem.domain.policies.life import RetentionPolicy
 from biem.domain.policies.orbit import OrbitWeights
 from biem.domain.retention import Lived, retention_days
-from biem.domain.scores import clamp01, rarity
+from biem.domain.scores import clamp01, probability, rarity
 from biem.domain.spreading import multiplicative, subtractive
 from biem.domain.text import jaccard
 from biem.domain.times.spans import number, year_of
@@ -146,6 +146,7 @@ FORMULAS = [
         {"memory": Lived("the sky", "", "knowledge", "short_term", 2.0), "policy": RetentionPolicy()},
         {"memory": Lived("the sky", "", "knowledge", "short_term", 2.5)},
     ),
+    Formula(probability, {"log_odds": 0.5}, {"log_odds": 0.6}),
     Formula(clamp01, {"value": 0.5}, {"value": 0.6}),
     Formula(chain_weight, {"occurred": 2, "use_count": 2}, {"occurred": 3, "use_count": 3}),
     Formula(met, {"channels": ["m", "k"], "links": ""}, {"channels": ["m", "km"], "links": "m"}),
