@@ -100,15 +100,20 @@ def test_a_folder_is_registered_once(notes: PostgresNotes, library: Library, sco
 
 @pytest.fixture
 def slow_rows(admin: Admin) -> Iterator[None]:
-    """Each chunk takes three milliseconds to be stored."""
+    """Each statement that stores chunks takes six tenths of a second.
+
+    One pause a statement: of pauses for each row, each would end late on a busy machine, and their sum reach the limit.
+    """
     admin.execute(
-        "CREATE FUNCTION slow_row() RETURNS trigger LANGUAGE plpgsql AS "
-        "'BEGIN PERFORM pg_sleep(0.003); RETURN NEW; END'"
+        "CREATE FUNCTION slow_rows() RETURNS trigger LANGUAGE plpgsql AS "
+        "'BEGIN PERFORM pg_sleep(0.6); RETURN NULL; END'"
     )
-    admin.execute("CREATE TRIGGER slow_row BEFORE INSERT ON note_chunks FOR EACH ROW EXECUTE FUNCTION slow_row()")
+    admin.execute(
+        "CREATE TRIGGER slow_rows BEFORE INSERT ON note_chunks FOR EACH STATEMENT EXECUTE FUNCTION slow_rows()"
+    )
     yield
-    admin.execute("DROP TRIGGER slow_row ON note_chunks")
-    admin.execute("DROP FUNCTION slow_row")
+    admin.execute("DROP TRIGGER slow_rows ON note_chunks")
+    admin.execute("DROP FUNCTION slow_rows")
 
 
 @pytest.mark.req("G36", partly="a large file on a slow server")
