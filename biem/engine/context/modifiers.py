@@ -15,7 +15,8 @@ _FUNCTION = frozenset(
         "a an the my our your his her its their this that these those new old same other current present actual own"
         " whole and or but of for in at on to from with by is are was were be been has have had we i you he she it they"
         " not no now just also only so then"
-        " 的了个这那把被和跟在是我你他她它们都也就还又再新给让从到将后先现只为去",
+        " 的了个这那把被和跟在是我你他她它们咱人都也就还又再新给让从到将后先现只为去每些边"
+        " 来上得改换涨降分有要能看说算摸嫌点号昨今明天日年一二三四五六七八九十两几",
     )
 )
 """Words that distinguish no thing."""

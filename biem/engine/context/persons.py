@@ -16,6 +16,9 @@ _UNNAMED_SPEAKERS = frozenset(("", "user", "用户", "assistant"))
 _PARTNERS = frozenset(("girlfriend", "boyfriend", "wife", "husband", "partner"))
 PETS = frozenset(("dog", "cat"))
 """Relations (`me.cat`) of animals."""
+_ACTING = frozenset(("boss", "teacher"))
+"""Relations of persons who change matters of the user: "my teacher has moved the lesson"."""
+_POSSESSIVE = re.compile(r"\b(?:his|her|their)\b|[他她]们?的", re.IGNORECASE)
 
 
 def seen_by_the_user(told: Matter, node: Node) -> Matter:
@@ -52,6 +55,19 @@ def named_by(told: Matter, node: Node, meant: Mapping[str, str]) -> Matter:
     return replace(
         told, persons=frozenset(f"{own if owner == 'me' else owner}{dot}{rest}" for owner, dot, rest in names)
     )
+
+
+def names_owner(text: str, told: frozenset[str], known: frozenset[str]) -> bool:
+    """Whether a text about the persons `told` says whose the matter is: of a relative, or by a possessive.
+
+    False if all of them are among those `known` to be of the matter.
+    """
+    others = told - known - {"me", "you"}
+    if any("." in name and name.rpartition(".")[2] not in _ACTING | PETS for name in others):
+        return True
+    names = {name.partition(".")[0] for name in others}
+    owned = any(re.search(rf"{re.escape(name)}(?:['’]s\b|的)", text, re.IGNORECASE) for name in names)
+    return owned or (bool(others) and _POSSESSIVE.search(text) is not None)
 
 
 def foreign_penalty(question: Matter, asks: str, matter: Matter, text: str, *, translated: bool) -> float:

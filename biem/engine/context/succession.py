@@ -21,7 +21,7 @@ from biem.domain.text import jaccard, share
 from biem.engine.context.lines import UNCHANGED, LineQuestion, RatedLine, is_han, rarity, supposes
 from biem.engine.context.modifiers import has_other_modifier
 from biem.engine.context.occasions import is_exception
-from biem.engine.context.persons import UNNAMED
+from biem.engine.context.persons import UNNAMED, names_owner
 from biem.engine.context.same_subject import (
     are_same,
     closest_before,
@@ -87,17 +87,23 @@ class Succession:
         node = newer.hit.node
         if node.at <= older.hit.node.at or "assistant" in (node.source, node.speaker):
             return False
-        if supposes(node.text) or is_own_of_another(newer, older) or self._is_foreign(newer, older):
+        if supposes(node.text) or is_own_of_another(newer, older) or self._is_owned_by_another(newer, older):
             return False  # "my dad was born on …" succeeds no birthday of mine, my appointment no birthday of his
         if has_other_modifier(newer.hit.node.text, older.hit.node.text, self._question.text):
             return False
-        if self.is_exception(newer, older):
-            return False
         return not (
-            self._is_called_after_topic(newer, older)
+            self.is_exception(newer, older)
             or is_of_another_way(newer.matter, older.matter, self._question.matter)
+            or self._is_called_after_topic(newer, older)
             or self._continues_another(newer, older)
         )
+
+    def _is_owned_by_another(self, newer: RatedLine, older: RatedLine) -> bool:
+        """Whether it is about another person who owns the matter there, not only acts: the teacher moves my lesson."""
+        if not self._is_foreign(newer, older):
+            return False
+        known = older.matter.persons | self._question.matter.persons
+        return names_owner(newer.hit.node.text, newer.matter.persons, known)
 
     def _is_foreign(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it is about other persons than the question, more than the older is, and names no thing of that."""
@@ -119,10 +125,11 @@ class Succession:
 
     def _is_called_after_topic(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether the topic of the question is only a part of the name of a thing there: the birthday party, 生日会."""
-        topics = (self._question.matter.topics & older.matter.topics) - newer.matter.topics
+        topics = self._question.matter.topics & older.matter.topics
         things = self._things[id(newer)] - self._things[id(older)] - self._question.matter.things
         words = [term for term in self._question.terms if len(term) >= (_STEM if term.isascii() else _HAN_STEM)]
-        return bool(topics) and any(thing.startswith(word) for thing in things for word in words)
+        lost = bool(topics) and topics.isdisjoint(newer.matter.topics)
+        return lost and any(thing.startswith(word) for thing in things for word in words)
 
     def _continues_another(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it names a thing of a third, earlier line, and none of the older one that only the question has too.

@@ -72,9 +72,18 @@ def test_a_later_line_about_another_person_stays_below(question: str, said: tupl
                 "Mr Crumb retired, Mrs Pike teaches Latin now.",
             ),
         ),
+        (
+            "When is my singing lesson?",
+            (
+                "My singing lesson is on Mondays at five.",
+                "My teacher has choir on Mondays now, so the lesson is on Thursdays at four.",
+            ),
+        ),
+        ("我哪天上声乐课？", ("我的声乐课是每周一下午。", "声乐老师周一没空了，课换到周四上午。")),
+        ("我们家的牙医是谁？", ("我们家的牙医是方医生。", "方医生退休了，我们转到邵医生那里看牙。")),
     ],
 )
-def test_a_person_who_is_the_answer_may_be_succeeded(question: str, said: tuple[str, ...]) -> None:
+def test_a_person_who_acts_or_is_the_answer_leaves_the_line_a_successor(question: str, said: tuple[str, ...]) -> None:
     assert first(question, *said) == said[-1]
 
 
