@@ -111,23 +111,35 @@ def named_in(lexemes: Sequence[str], names: Mapping[str, Sequence[str]]) -> set[
     return {name for name, terms in names.items() if terms and name.lower() not in ROLES and asked.issuperset(terms)}
 
 
-_FORMER = (
-    r"\b(?:used to|before|(?:previous|former|original|initial)(?:ly)?|(?:at )?first|earlier|back then)\b"
-    r"|以前|之前|原来|原先|曾经|最初|一开始|当初|本来|过去|前任|旧"
+_FORMER = re.compile(
+    r"\b(?:used to|(?:previous|former|original|initial)(?:ly)?|back then)\b"
+    r"|以前|原来|原先|曾经|最初|一开始|当初|本来|前任|旧(?!金山)",
+    re.IGNORECASE,
+)
+_EARLIER = re.compile(
+    r"\b(?:before|first|earlier)\b|之前|过去"
+    r"|(?:搬|换|改|调|升|涨|降|迁|转|变|退休|辞职|离职|跳槽|结婚|毕业|分手|重组)[^，。？?前]{0,5}前(?![天面台端后往])",
+    re.IGNORECASE,
+)
+"""Asks for a former state, unless it asks what is to be done: "what do I take before bed?"."""
+_TENSE = re.compile(r"\b(?:did|was|were|had|(?<!how )old|ago)\b|当时", re.IGNORECASE)
+_PRESENT = re.compile(
+    r"\b(?:do|does|is|are|am|should|shall|can|will|must|may|wh\w+['’]s)\b|[要该得]|需要|必须|应当", re.IGNORECASE
+)
+_NEWEST = re.compile(
+    r"\b(?:last|latest|newest|most recent)\b(?! (?:year|month|week|summer|winter|spring|autumn|night)\b)"
+    r"|上一?次|最近一次|最新",
+    re.IGNORECASE,
 )
 
 
-_ASKS_FORMER = re.compile(_FORMER, re.IGNORECASE)
-
-
-_PAST = re.compile(rf"\b(?:did|was|were|had|old|ago)\b|当时|{_FORMER}", re.IGNORECASE)
-
-
 def asks_of_the_past(text: str) -> bool:
-    """Whether a question may be about a former state, including by its tense alone."""
-    return _PAST.search(text) is not None
+    """Whether a question may be about a former state, including by its tense alone, unless it asks for the newest."""
+    return asks_what_was(text) or (_TENSE.search(text) is not None and not _NEWEST.search(text))
 
 
 def asks_what_was(text: str) -> bool:
     """Whether a question explicitly asks for a former state."""
-    return _ASKS_FORMER.search(text) is not None
+    if _FORMER.search(text):
+        return True
+    return bool(_EARLIER.search(text)) and (bool(_TENSE.search(text)) or not _PRESENT.search(text))

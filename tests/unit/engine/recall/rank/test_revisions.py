@@ -87,6 +87,7 @@ def test_nothing_is_revised_by_an_older_a_program_another_person_or_another_matt
         ("Which car did I have before?", True),
         ("What was the original date?", True),
         ("我以前住在哪里？", True),
+        ("升职前我归谁管？", True),
         ("When did Sara marry?", False),
         ("Where was the meeting?", False),
     ],
@@ -94,3 +95,20 @@ def test_nothing_is_revised_by_an_older_a_program_another_person_or_another_matt
 def test_the_past_tense_alone_does_not_ask_for_what_was_before(question: str, former: bool) -> None:
     assert asks_of_the_past(question)
     assert asks_what_was(question) is former
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What do I take before breakfast?",
+        "出差之前我得交什么？",
+        "What's my nephew's first name?",
+        "How old is Pim?",
+        "What was my last reading?",
+        "我上次血压是多少？",
+        "我在旧金山住哪家酒店？",
+    ],
+)
+def test_what_is_to_be_done_or_is_the_newest_asks_of_the_present(question: str) -> None:
+    assert not asks_of_the_past(question)
+    assert not asks_what_was(question)
