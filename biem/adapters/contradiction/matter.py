@@ -13,8 +13,9 @@ from biem.adapters.contradiction.lexicon.value_kinds import GIVES, WANTS
 from biem.adapters.contradiction.occupations import EMPLOYED_BY, REPORTS, STATES_OCCUPATION
 from biem.adapters.contradiction.reading import Reading
 from biem.adapters.contradiction.statement_core import Core, positions
-from biem.adapters.contradiction.subjects import SURNAME, Subjects, is_reported, mentions_speaker
+from biem.adapters.contradiction.subjects import Subjects, is_reported, mentions_speaker
 from biem.domain.conflict import Matter
+from biem.domain.speech.names import SURNAME
 
 _SAME_KIN = (
     "mother mom mum mommy mummy mama 妈妈 母亲 妈",

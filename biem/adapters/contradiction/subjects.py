@@ -13,6 +13,7 @@ from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.reading import Reading, StatementReader
 from biem.adapters.contradiction.time_phrases import OCCASION
 from biem.domain.speech.acts import is_ironic
+from biem.domain.speech.names import SURNAME
 
 _KEPT = 2_048
 _NAMED = 6
@@ -156,11 +157,6 @@ _KIN_NAMES = {
 _NICKNAME = re.compile(
     r"(?<![\u4e00-\u9fff])(?P<name>[老小阿][\u4e00-\u9fff])(?=[的家他她们]|(?:现在|已经)?(?:不|的|住|在|说|问|换|改|搬))"
 )
-SURNAME = (
-    "[王李张刘陈杨赵黄周吴徐孙胡朱林何郭罗梁宋郑谢韩唐冯董萧曹袁邓许傅沈"
-    "曾彭吕苏卢蒋蔡贾丁魏薛阎潘杜戴钟汪姜范姚谭廖邹陆崔邱秦顾侯邵孟尹黎]"
-)
-"""A common Chinese surname."""
 _SURNAMED = re.compile(rf"(?:^|[，。！？；,!?;]|听说|据说|告诉|隔壁的?|[和跟给替帮叫问\s])(?P<name>[老小阿]{SURNAME})")
 """A nickname of a surname: 小周."""
 _NO_NAMES = frozenset(

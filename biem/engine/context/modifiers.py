@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from biem.domain.speech.names import SURNAME, TITLE
+
 _TOKEN = re.compile(r"(?<![^\W\d_]['’])[^\W\d_\u4e00-\u9fff][^\W\u4e00-\u9fff]*|[\u4e00-\u9fff]")
 _BETWEEN = re.compile(r"[ -]?|['’]s? |的")
 """Between two words of one name."""
@@ -29,8 +31,8 @@ _ADVERB = re.compile(
     r"currently|presently|really|actually|recently|finally|mostly|mainly|regularly|still|already|always|never|often"
     r"|sometimes|usually"
 )
-_WEEKDAY = re.compile("(?:周|星期|礼拜)[一二三四五六日天]")
-"""Its first character is also that of 周会."""
+_NO_MODIFIER = re.compile(f"(?:周|星期|礼拜)[一二三四五六日天]|{SURNAME}(?={TITLE})")
+"""A weekday, whose first character is also that of 周会, and a surname: 沈医生 is a name, 儿科医生 a kind."""
 _MOST_CHARS = 500
 """Characters of a text that are read."""
 _KEPT = 512
@@ -66,7 +68,7 @@ class _Pairs:
     """
 
     def __init__(self, text: str) -> None:
-        text = _WEEKDAY.sub(" ", text)
+        text = _NO_MODIFIER.sub(" ", text)
         found = list(_TOKEN.finditer(text))
         words = [_plain(token.group()) for token in found]
         self.words = frozenset(words)

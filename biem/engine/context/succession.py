@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from itertools import pairwise
 
 from biem.domain.conflict import Matter
 from biem.domain.policies.succession import SuccessionWeights
@@ -39,6 +40,8 @@ _WEIGHTS: dict[str, float] = asdict(SuccessionWeights())
 _BIAS = _WEIGHTS.pop("bias")
 _LEAST = -0.9
 """Log-odds from which a later line goes first. A former value in the first line misleads, a line too many does not."""
+_SURE = 1.0
+"""Log-odds from which several successors of one line are values of one matter, so that the last one holds."""
 _SAME = 0.5
 """Likeness from which an occasion and what holds otherwise are of one matter."""
 _RARE = 3
@@ -126,10 +129,11 @@ class Succession:
     def _is_called_after_topic(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether the topic of the question is only a part of the name of a thing there: the birthday party, 生日会."""
         topics = self._question.matter.topics & older.matter.topics
-        things = self._things[id(newer)] - self._things[id(older)] - self._question.matter.things
-        words = [term for term in self._question.terms if len(term) >= (_STEM if term.isascii() else _HAN_STEM)]
-        lost = bool(topics) and topics.isdisjoint(newer.matter.topics)
-        return lost and any(thing.startswith(word) for thing in things for word in words)
+        if not topics or not topics.isdisjoint(newer.matter.topics):
+            return False
+        known = self._things[id(older)] | self._question.matter.things
+        words = [word for word in self._question.terms - known if len(word) >= (_STEM if word.isascii() else _HAN_STEM)]
+        return any(thing.startswith(word) for thing in self._things[id(newer)] - known for word in words)
 
     def _continues_another(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it names a thing of a third, earlier line, and none of the older one that only the question has too.
@@ -237,14 +241,17 @@ class Succession:
 
 
 def lift_successors(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:
-    """Lift the most probable successor of each line that may be shown just above it.
+    """Lift the most probable successor of each line that may be shown just above it, and of several the last one.
 
     `least`: the worth from which a line may be shown.
     """
     for older in sorted(lines, key=_said):
-        newer, _ = _successor(older, lines, succession) if older.worth >= least else (None, 0.0)
-        if newer is not None:
-            lift(newer, older)
+        found = _successors(older, lines, succession) if older.worth >= least else []
+        if found:
+            lift(max(found, key=_by_odds)[1], older)
+        sure = sorted((newer for odds, newer in found if odds > _SURE), key=_said)
+        for earlier, later in pairwise(sure):
+            lift(later, earlier)
     for exception in lines:
         usual = [line for line in lines if line.worth >= least and succession.is_exception(exception, line)]
         if usual and exception.hit.node.source != "assistant":
@@ -264,8 +271,8 @@ def lift_predecessors(lines: Sequence[RatedLine], succession: Succession, least:
     best = max(lines, key=lambda line: line.worth, default=None)
     followed, unlikely = False, list[tuple[float, RatedLine]]()
     for older in lines:
-        newer, odds = successors[id(older)]
-        if newer is None or successors[id(newer)][0] is not None:
+        odds, newer = successors[id(older)]
+        if newer is None or successors[id(newer)][1] is not None:
             continue
         if older.worth >= least:
             followed |= newer is best
@@ -276,16 +283,25 @@ def lift_predecessors(lines: Sequence[RatedLine], succession: Succession, least:
         lift(max(unlikely, key=lambda one: one[0])[1], best)
 
 
-def _successor(older: RatedLine, lines: Sequence[RatedLine], succession: Succession) -> tuple[RatedLine | None, float]:
+def _successor(older: RatedLine, lines: Sequence[RatedLine], succession: Succession) -> tuple[float, RatedLine | None]:
     """The most probable successor of a line, if any is probable enough, with its log-odds."""
-    best, found = _LEAST, None
+    return max(_successors(older, lines, succession), key=_by_odds, default=(_LEAST, None))
+
+
+def _successors(older: RatedLine, lines: Sequence[RatedLine], succession: Succession) -> list[tuple[float, RatedLine]]:
+    """The lines that probably succeed a line, each with its log-odds."""
+    found = []
     for newer in lines:
         if succession.may_succeed(newer, older):
             measured = succession.features(newer, older)
             odds = _BIAS + sum(weight * measured[name] for name, weight in _WEIGHTS.items())
-            if odds > best:
-                best, found = odds, newer
-    return found, best
+            if odds > _LEAST:
+                found.append((odds, newer))
+    return found
+
+
+def _by_odds(found: tuple[float, RatedLine]) -> float:
+    return found[0]
 
 
 def _nearness(one: Matter, other: Matter) -> float:

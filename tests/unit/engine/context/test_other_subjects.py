@@ -80,10 +80,22 @@ def test_a_later_line_about_another_person_stays_below(question: str, said: tupl
             ),
         ),
         ("我哪天上声乐课？", ("我的声乐课是每周一下午。", "声乐老师周一没空了，课换到周四上午。")),
-        ("我们家的牙医是谁？", ("我们家的牙医是方医生。", "方医生退休了，我们转到邵医生那里看牙。")),
+        ("我们家的牙科医生是谁？", ("我们家的牙科医生是韩医生。", "韩医生退休了，我们转到邵医生那里看牙。")),
     ],
 )
 def test_a_person_who_acts_or_is_the_answer_leaves_the_line_a_successor(question: str, said: tuple[str, ...]) -> None:
+    assert first(question, *said) == said[-1]
+
+
+@pytest.mark.req("C31", partly="newer values first")
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How much do I weigh?", ("I weigh 92 kilos.", "Only 90 kilos today.", "Weighed again: 87 kilos now.")),
+        ("我哪天上日语课？", ("我报了日语班，每周二晚上上课。", "日语班合班了，我的课挪到周四晚上。")),
+    ],
+)
+def test_the_last_of_several_values_comes_first(question: str, said: tuple[str, ...]) -> None:
     assert first(question, *said) == said[-1]
 
 
