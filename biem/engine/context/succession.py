@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 from biem.domain.conflict import Matter
@@ -38,7 +38,7 @@ from biem.engine.context.same_subject import (
 
 _WEIGHTS: dict[str, float] = asdict(SuccessionWeights())
 _BIAS = _WEIGHTS.pop("bias")
-_LEAST = -0.9
+_LEAST = -0.8
 """Log-odds from which a later line goes first. A former value in the first line misleads, a line too many does not."""
 _SURE = 1.0
 """Log-odds from which several successors of one line are values of one matter, so that the last one holds."""
@@ -50,6 +50,7 @@ _STEM = 4
 """Minimum characters of a stem of the question that other forms of the word begin with."""
 _HAN_STEM = 2
 _FURTHEST = 10.0
+_SOON = timedelta(hours=12)
 _FIFTH = 0.2
 _BOTH = _MOST_OWN = 2
 """Number of lines of a pair, and maximum number of words that only a pair has."""
@@ -184,7 +185,7 @@ class Succession:
         terms, newer_words, older_words = self._terms, self._words[id(newer)], self._words[id(older)]
         common, asked_of = newer_words & older_words, terms & older_words
         lacks = bool(asked_of - newer_words) and bool(asked_of & newer_words)
-        related = bool(relatives(one) and relatives(other))
+        related, covers = bool(relatives(one) and relatives(other)), self._rarity(common) / self._told[id(older)]
         return {
             "alike": alike,
             "nearest_before": alike - closest_before(newer, self._lines),
@@ -200,14 +201,17 @@ class Succession:
             "says_change_alike": one.changes * alike,
             "says_change_of_it": one.changes and not one.attributes.isdisjoint(other.attributes),
             "alike_asked": alike * older.like,
+            "soon": newer.hit.node.at - older.hit.node.at < _SOON,
             "past": one.past,
             "other_person": self._is_foreign(newer, older),
+            "same_person": share(one.persons - {"me"}, other.persons | asked.persons),
             "other_relative": related and not are_same(one, other),
             "other_kind": is_of_another_kind(newer, older, asked),
             "gives": gives_as_much(one, other, asked),
             "names": self._names(newer, older),
             "translated": self._han[id(newer)] != self._han[id(older)],
-            "covers": self._rarity(common) / self._told[id(older)],
+            "covers": covers,
+            "changed_covers": changed * covers,
             "later_asked": self._rarity(newer_words & terms) / self._asked,
             "earlier_asked": self._rarity(asked_of) / self._asked,
             "own_words": min(sum(self._holders[term] == _BOTH for term in common - terms), _MOST_OWN),
