@@ -127,6 +127,17 @@ class Succession:
         """Whether it tells of one occasion, and the older what holds otherwise."""
         return is_exception(newer.hit.node.text, older.hit.node.text, self._question.text)
 
+    def has_passed(self, passed: RatedLine, usual: RatedLine) -> bool:
+        """Whether a line tells of one occasion, or of how things once were, and another what holds otherwise."""
+        if self.is_exception(passed, usual):
+            return True
+        once, now = passed.matter, usual.matter
+        if not once.past or once.holds or now.past or not now.holds or once.persons != now.persons:
+            return False
+        return gives_as_much(now, once, self._question.matter) and not has_other_modifier(
+            usual.hit.node.text, passed.hit.node.text, self._question.text
+        )
+
     def _is_called_after_topic(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether the topic of the question is only a part of the name of a thing there: the birthday party, 生日会."""
         topics = self._question.matter.topics & older.matter.topics
@@ -245,7 +256,7 @@ class Succession:
 
 
 def lift_successors(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:
-    """Lift the most probable successor of each line that may be shown just above it, and of several the last one.
+    """Lift the most probable successor of each line just above it, of several the last; and what holds above what passed.
 
     `least`: the worth from which a line may be shown.
     """
@@ -256,12 +267,12 @@ def lift_successors(lines: Sequence[RatedLine], succession: Succession, least: f
         sure = sorted((newer for odds, newer in found if odds > _SURE), key=_said)
         for earlier, later in pairwise(sure):
             lift(later, earlier)
-    for exception in lines:
-        usual = [line for line in lines if line.worth >= least and succession.is_exception(exception, line)]
-        if usual and exception.hit.node.source != "assistant":
-            like, best = max((likeness(exception, line), place) for place, line in enumerate(usual))
+    for passed in lines:
+        usual = [line for line in lines if line.worth >= least and succession.has_passed(passed, line)]
+        if usual and passed.hit.node.source != "assistant":
+            like, best = max((likeness(passed, line), place) for place, line in enumerate(usual))
             if like >= _SAME:
-                lift(usual[best], exception)
+                lift(usual[best], passed)
 
 
 def lift_predecessors(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:

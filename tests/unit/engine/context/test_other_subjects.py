@@ -99,6 +99,21 @@ def test_the_last_of_several_values_comes_first(question: str, said: tuple[str, 
     assert first(question, *said) == said[-1]
 
 
+@pytest.mark.req("C31", partly="a line about an earlier time")
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        (
+            "When does the rowing club meet?",
+            ("The rowing club meets on Tuesdays.", "Years ago the rowing club met on Fridays."),
+        ),
+        ("桥牌社什么时候活动？", ("桥牌社每周二下午活动。", "好几年前桥牌社是在周五活动。")),
+    ],
+)
+def test_how_things_once_were_comes_after_how_they_are(question: str, said: tuple[str, ...]) -> None:
+    assert first(question, *said) == said[0]
+
+
 @pytest.mark.req("C31", partly="a line about something else")
 @pytest.mark.parametrize(
     ("question", "said"),
