@@ -256,7 +256,7 @@ class Succession:
 
 
 def lift_successors(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:
-    """Lift the most probable successor of each line just above it, of several the last; and what holds above what passed.
+    """Lift the most probable successor of each line just above it, of several the last; what holds above what passed.
 
     `least`: the worth from which a line may be shown.
     """
