@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._data import Conversation, Turn
+from biem.engine.context.lines import is_han
 
 _DAY = datetime(2024, 1, 1, tzinfo=UTC)
 _HEADING = re.compile(r"(?m)^(?=#{1,6} )")
@@ -63,20 +64,25 @@ def read_vaults(path: Path, limit: int | None, questions: int | None, notes: int
 
 
 def read_folder(questions: Path, folder: Path) -> Vault:
-    """The Markdown files of a folder, cut at their headings, and questions about them; `#` begins a comment."""
+    """The Markdown files of a folder, cut at their headings, and questions about them.
+
+    A line of questions has the beginnings of the paths of the notes that answer, with commas between them, a space, and
+    the question; `#` begins a comment.
+    """
     notes: list[dict[str, Any]] = []
-    for file in sorted(folder.glob("*.md")):
-        text = file.read_text(encoding="utf-8")
+    for file in sorted(folder.rglob("*.md")):
+        name, text = file.relative_to(folder).as_posix(), file.read_text(encoding="utf-8")
         parts = [part for part in _HEADING.split(text) if part.strip()]
-        sections = [{"section_id": f"{file.name}#{place}", "text": part} for place, part in enumerate(parts)]
-        notes.append({"note_id": file.name, "path": file.name, "markdown": text, "sections": sections})
+        sections = [{"section_id": f"{name}#{place}", "text": part} for place, part in enumerate(parts)]
+        notes.append({"note_id": name, "path": name, "markdown": text, "sections": sections})
     asked = []
     for line in questions.read_text(encoding="utf-8").splitlines():
-        begin, _, question = line.partition(" ")
-        if question and begin != "#":
-            evidence = [note["note_id"] for note in notes if note["note_id"].startswith(begin)]
+        begins, _, question = line.partition(" ")
+        if question and begins != "#":
+            evidence = [note["note_id"] for note in notes if note["note_id"].startswith(tuple(begins.split(",")))]
             asked.append({"question": question, "evidence": evidence})
-    return vault_of({"id": questions.stem, "lang": "en", "notes": notes, "questions": asked})
+    lang = "zh" if is_han("".join(note["markdown"] for note in notes)) else "en"
+    return vault_of({"id": questions.stem, "lang": lang, "notes": notes, "questions": asked})
 
 
 def _first_notes(data: dict[str, Any], limit: int | None) -> dict[str, Any]:

@@ -26,6 +26,18 @@ def test_a_folder_is_cut_at_its_headings_and_questions_name_files_by_their_begin
     ]
 
 
+def test_notes_of_subfolders_may_answer_together_and_tell_their_language(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    (folder / "三月").mkdir(parents=True)
+    (folder / "三月" / "01.md").write_text("# 周五\n\n上午修水泵，下午去镇上买菜。\n", encoding="utf-8")
+    (folder / "三月" / "02.md").write_text("# 周六\n\n水泵又坏了，只好等师傅来。\n", encoding="utf-8")
+    questions = tmp_path / "diary.txt"
+    questions.write_text("三月/01,三月/02 水泵什么时候坏的？\n", encoding="utf-8")
+    vault = read_folder(questions, folder)
+    assert vault.lang == "zh"
+    assert [one.notes for one in vault.questions] == [("三月/01.md", "三月/02.md")]
+
+
 def test_each_question_about_the_decisions_has_one_answer() -> None:
     vault = read_folder(REPOSITORY / "benchmarks/collections/decisions.txt", REPOSITORY / "docs/adr")
     assert len(vault.questions) > 60
