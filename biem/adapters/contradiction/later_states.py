@@ -35,6 +35,11 @@ _NAMED = 4
 _SELF = frozenset(("me", "you"))
 _UNNAMED = frozenset(("", "user", "assistant"))
 """Speakers of a talk between one user and an assistant."""
+_ADDS = re.compile(
+    r"\b(?:also|as well|besides|in addition)\b|\btoo\b(?=\W*$|[.,;!])|除了|另外|还[有对]|也(?:不能|不吃|过敏|[对会是])",
+    re.IGNORECASE,
+)
+"""Adds to what is known: allergic to cashews, too."""
 _HAN = re.compile("[\u4e00-\u9fff]")
 _JOINS = frozenset("我你他她它们的了是在有把从和跟与个到成为就都也又去来给对叫姓这那今明昨不没很最")
 """Chinese characters that belong to no word beside them."""
@@ -83,6 +88,8 @@ class LaterStates:
         before, after = (self._rules.matter(side.text) for side in (older, newer))
         agreed = self._rules.subjects.agreement(one, other)
         if not (old.holds and after.holds and agreed.own_words) or after.past or "?" in newer.text:
+            return {}
+        if _ADDS.search(new.text) and not new.corrects:
             return {}
         if old.which != new.which or before.which != after.which or opposed(one, other):
             return {}

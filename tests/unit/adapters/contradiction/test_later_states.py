@@ -26,6 +26,8 @@ INNOCENT = [
     ("狗窝里有六只小狗。", "听邻居说狗窝里只剩两只小狗了。"),
     ("狗窝里有六只小狗。", "要是狗窝里只剩两只小狗，我会哭的。"),
     ("我给剧团吹长号。", "真想去吹大号啊。"),
+    ("I play the tuba in the band.", "The band is short of people, I play the trombone as well."),
+    ("小羊对苜蓿过敏，配饲料的时候千万记得。", "检查结果出来了，小羊除了苜蓿，大麦也不能碰。"),
 ]
 
 
