@@ -113,7 +113,7 @@ def named_in(lexemes: Sequence[str], names: Mapping[str, Sequence[str]]) -> set[
 
 _FORMER = re.compile(
     r"\b(?:used to|(?:previous|former|original|initial)(?:ly)?|back then)\b"
-    r"|以前|原来|原先|曾经|最初|一开始|当初|本来|前任|旧(?!金山)",
+    r"|以前|原来|原先|曾经|最初|[一最刚]开始|起初|当初|本来|前任|旧(?!金山)",
     re.IGNORECASE,
 )
 _EARLIER = re.compile(
