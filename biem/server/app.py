@@ -19,7 +19,7 @@ from biem.errors import BiemError
 from biem.server import hooks, page, problems
 from biem.server.administration import administration_router
 from biem.server.backend import ServerBackend
-from biem.server.health import health_router
+from biem.server.health_and_metrics import health_router
 from biem.server.items import items_router
 from biem.server.keys import keys_router
 from biem.server.local_access import LocalAccess

@@ -9,8 +9,8 @@ from biem.domain.conflict import Dispute
 from biem.domain.policies.recall import RecallPolicy
 from biem.domain.times.spans import Window
 from biem.engine.recall.rank.anchors import NO_ANCHORS, Anchoring
+from biem.engine.recall.rank.change_reports import ReportedChange
 from biem.engine.recall.rank.pool import Candidate, Found
-from biem.engine.recall.rank.revisions import ReportedChange
 from biem.engine.recall.rank.term_matrix import Numbers
 from biem.ports.readers import Turn, Turns
 

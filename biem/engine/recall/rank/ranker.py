@@ -27,12 +27,12 @@ from biem.engine.query.question import (
 )
 from biem.engine.recall.rank.adjustments import Adjustments, candidates_of
 from biem.engine.recall.rank.anchors import NO_ANCHORS, Anchoring
+from biem.engine.recall.rank.change_reports import revisions
 from biem.engine.recall.rank.confidence import Similarity, grounds
 from biem.engine.recall.rank.disputes import about
 from biem.engine.recall.rank.pool import Candidate, Found, Pool
 from biem.engine.recall.rank.prepared_pool import PreparedPool
 from biem.engine.recall.rank.reasons import reasons
-from biem.engine.recall.rank.revisions import revisions
 from biem.engine.recall.rank.score import Order, Ranked
 from biem.engine.recall.rank.term_matrix import Numbers
 from biem.ports import Analyzer, Vector

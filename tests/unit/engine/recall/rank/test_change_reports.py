@@ -8,8 +8,8 @@ import pytest
 
 from biem.adapters.analyzers import build
 from biem.engine.query.question import asks_of_the_past, asks_what_was
+from biem.engine.recall.rank.change_reports import revisions
 from biem.engine.recall.rank.pool import Candidate
-from biem.engine.recall.rank.revisions import revisions
 from biem.engine.recall.rank.term_matrix import Numbers
 from biem.ports import Vector, Vectors
 

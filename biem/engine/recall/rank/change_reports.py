@@ -1,4 +1,4 @@
-"""Revisions: a later candidate that reports a change is ranked before the older one about the same matter.
+"""Reported changes: a later candidate that reports a change is ranked before the older one about the same matter.
 
 "The surgery is put off to 3 September" revises "Dad has his surgery on the 15th" for a question about the surgery, but
 no contradiction rule applies (there may be two surgeries). A revision supersedes and disputes nothing: it is only
