@@ -124,7 +124,8 @@ _EARLIER = re.compile(
 """Asks for a former state, unless it asks what is to be done: "what do I take before bed?"."""
 _TENSE = re.compile(r"\b(?:did|was|were|had|(?<!how )old|ago)\b|当时", re.IGNORECASE)
 _PRESENT = re.compile(
-    r"\b(?:do|does|is|are|am|should|shall|can|will|must|may|wh\w+['’]s)\b|[要该得]|需要|必须|应当", re.IGNORECASE
+    r"\b(?:do|does|is|are|am|should|shall|can|will|must|may|wh\w+['’]s)\b|(?<![主重首])要|该|(?<![觉记])得(?![过到了])|必须|应当",
+    re.IGNORECASE,
 )
 _NEWEST = re.compile(
     r"\b(?:last|latest|newest|most recent)\b(?! (?:year|month|week|summer|winter|spring|autumn|night)\b)"

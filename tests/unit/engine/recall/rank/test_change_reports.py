@@ -88,6 +88,7 @@ def test_nothing_is_revised_by_an_older_a_program_another_person_or_another_matt
         ("What was the original date?", True),
         ("我以前住在哪里？", True),
         ("升职前我归谁管？", True),
+        ("我之前主要用哪种胶？", True),
         ("When did Sara marry?", False),
         ("Where was the meeting?", False),
     ],
