@@ -112,6 +112,27 @@ def test_a_missing_root_deletes_nothing(synced: biem.Memory, vault: Path) -> Non
     assert synced.notes.search("hotel near the river")[0].note.path == "plans/lisbon.md"
 
 
+def test_a_missing_root_is_found_before_any_row_of_a_file_is_read(
+    synced: biem.Memory, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records: Any = synced._system.notes.scanner._records
+    usual, asked = records.files, list[tuple[Any, ...]]()
+
+    def files(*arguments: Any) -> Any:
+        asked.append(arguments)
+        return usual(*arguments)
+
+    monkeypatch.setattr(records, "files", files)
+    away = vault.with_name("unmounted")
+    shutil.move(vault, away)
+    assert synced.notes.sync().libraries[0].reason
+    assert asked == []
+    # And they are read again when the folder is back
+    shutil.move(away, vault)
+    synced.notes.sync()
+    assert asked
+
+
 def test_a_mass_deletion_waits_until_it_is_accepted(memory: biem.Memory, tmp_path: Path) -> None:
     root = tmp_path / "many"
     root.mkdir()
