@@ -106,8 +106,10 @@ class Succession:
         """Whether it is about another person who owns the matter there, not only acts: the teacher moves my lesson."""
         if not self._is_foreign(newer, older):
             return False
-        known = older.matter.persons | self._question.matter.persons
-        return names_owner(newer.hit.node.text, newer.matter.persons, known)
+        asked = self._question.matter
+        if newer.matter.persons == {"me"} and relatives(asked) and "me" not in asked.persons:
+            return True
+        return names_owner(newer.hit.node.text, newer.matter.persons, older.matter.persons | asked.persons)
 
     def _is_foreign(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it is about other persons than the question, more than the older is, and names no thing of that."""

@@ -103,7 +103,7 @@ def test_no_section_exceeds_its_share_and_what_is_left_out_is_shown(settings: Co
                 task = f"Task {number}: carry the crates to the barn " * 3
                 memory.remember(task, kind="task", metadata={"category": "task"})
         chat = memory.sessions.open()
-        for number in range(20):
+        for number in range(24):
             memory.sessions.append(chat.id, "user", f"Question {number}", tokens=40)
         assert memory.flush()
 
@@ -124,10 +124,10 @@ def test_no_section_exceeds_its_share_and_what_is_left_out_is_shown(settings: Co
     # And all that was left out is counted: shown and left out are everything
     cores = built.system.count("- unknown, ")
     assert (warnings["core_left_out"].value, warnings["core_left_out"].level) == (12 - cores, "warning")
-    assert warnings["messages_left_out"].value == 20 - len(built.messages)
-    assert warnings["session"].message == "the session uses 80% of its context"
+    assert warnings["messages_left_out"].value == 24 - len(built.messages)
+    assert warnings["session"].message == "the session uses 96% of its context; open a new session"
     # And the newest rounds are those that are there
-    assert built.messages[-1]["content"] == "Question 19"
+    assert built.messages[-1]["content"] == "Question 23"
 
 
 @pytest.mark.req("M22", "M69")
