@@ -16,8 +16,8 @@ _UNNAMED_SPEAKERS = frozenset(("", "user", "用户", "assistant"))
 _PARTNERS = frozenset(("girlfriend", "boyfriend", "wife", "husband", "partner"))
 PETS = frozenset(("dog", "cat"))
 """Relations (`me.cat`) of animals."""
-_ACTING = frozenset(("boss", "teacher"))
-"""Relations of persons who change matters of the user: "my teacher has moved the lesson"."""
+_ACTING = frozenset(("me.boss", "me.teacher"))
+"""Persons who change matters of the user: "my teacher has moved the lesson"."""
 _POSSESSIVE = re.compile(r"\b(?:his|her|their)\b|[他她]们?的", re.IGNORECASE)
 
 
@@ -63,7 +63,7 @@ def names_owner(text: str, told: frozenset[str], known: frozenset[str]) -> bool:
     False if all of them are among those `known` to be of the matter.
     """
     others = told - known - {"me", "you"}
-    if any("." in name and name.rpartition(".")[2] not in _ACTING | PETS for name in others):
+    if any("." in name and name not in _ACTING and name.rpartition(".")[2] not in PETS for name in others):
         return True
     names = {name.partition(".")[0] for name in others}
     owned = any(re.search(rf"{re.escape(name)}(?:['’]s\b|的)", text, re.IGNORECASE) for name in names)
