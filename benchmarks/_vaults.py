@@ -79,7 +79,9 @@ def read_folder(questions: Path, folder: Path) -> Vault:
     for line in questions.read_text(encoding="utf-8").splitlines():
         begins, _, question = line.partition(" ")
         if question and begins != "#":
-            evidence = [note["note_id"] for note in notes if note["note_id"].startswith(tuple(begins.split(",")))]
+            evidence = [
+                note["note_id"] for note in notes if note["note_id"].startswith(tuple(filter(None, begins.split(","))))
+            ]
             asked.append({"question": question, "evidence": evidence})
     lang = "zh" if is_han("".join(note["markdown"] for note in notes)) else "en"
     return vault_of({"id": questions.stem, "lang": lang, "notes": notes, "questions": asked})

@@ -42,7 +42,7 @@ class SuccessionWeights:
     alike_asked: float = 1.473
     """`alike` times `earlier_like`."""
     soon: float = -1.324
-    """1 if the later line was said within twelve hours."""
+    """1 if the later line was said less than twelve hours after the earlier."""
     past: float = -0.798
     """1 if the later line tells of the past."""
     other_person: float = -0.689

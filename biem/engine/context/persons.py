@@ -65,8 +65,8 @@ def names_owner(text: str, told: frozenset[str], known: frozenset[str]) -> bool:
     others = told - known - {"me", "you"}
     if any("." in name and name not in _ACTING and name.rpartition(".")[2] not in PETS for name in others):
         return True
-    names = {name.partition(".")[0] for name in others}
-    owned = any(re.search(rf"{re.escape(name)}(?:['’]s\b|的)", text, re.IGNORECASE) for name in names)
+    names = {name.partition(".")[0] for name in others} - {"me", "you"}
+    owned = any(re.search(rf"(?<![a-z]){re.escape(name)}(?:['’]s\b|的)", text, re.IGNORECASE) for name in names)
     return owned or (bool(others) and _POSSESSIVE.search(text) is not None)
 
 

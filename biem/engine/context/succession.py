@@ -258,7 +258,9 @@ class Succession:
 
 
 def lift_successors(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:
-    """Lift the most probable successor of each line just above it, of several the last; what holds above what passed.
+    """Lift the most probable successor of each line just above it, and of several sure ones each above the earlier.
+
+    Then lift a line that holds above one about a single occasion or an earlier time.
 
     `least`: the worth from which a line may be shown.
     """
@@ -268,7 +270,8 @@ def lift_successors(lines: Sequence[RatedLine], succession: Succession, least: f
             lift(max(found, key=_by_odds)[1], older)
         sure = sorted((newer for odds, newer in found if odds > _SURE), key=_said)
         for earlier, later in pairwise(sure):
-            lift(later, earlier)
+            if succession.may_succeed(later, earlier):
+                lift(later, earlier)
     for passed in lines:
         usual = [line for line in lines if line.worth >= least and succession.has_passed(passed, line)]
         if usual and passed.hit.node.source != "assistant":

@@ -112,24 +112,24 @@ def named_in(lexemes: Sequence[str], names: Mapping[str, Sequence[str]]) -> set[
 
 
 _FORMER = re.compile(
-    r"\b(?:used to|(?:previous|former|original|initial)(?:ly)?|back then)\b"
-    r"|以前|原来|原先|曾经|最初|[一最刚]开始|起初|当初|本来|前任|旧(?!金山)",
+    r"\b(?:used to|(?:previous|former|original|initial)(?:ly)?|back then)\b|\bbefore\W*$"
+    r"|以前|原来|原先|曾经|最初|(?<![周期拜])一开始|最开始|刚开始(?=时|的时候)|起初|当初|本来|前任|旧(?!金山)",
     re.IGNORECASE,
 )
 _EARLIER = re.compile(
     r"\b(?:before|first|earlier)\b|之前|过去"
-    r"|(?:搬|换|改|调|升|涨|降|迁|转|变|退休|辞职|离职|跳槽|结婚|毕业|分手|重组)[^，。？?前]{0,5}前(?![天面台端后往])",
+    r"|(?:搬|换|改|调|升|涨|降|迁|转|变|退休|辞职|离职|跳槽|结婚|毕业|分手|重组)[^，。？?前]{0,5}(?<![目提])前(?![天面台端后往排门线])",
     re.IGNORECASE,
 )
 """Asks for a former state, unless it asks what is to be done: "what do I take before bed?"."""
 _TENSE = re.compile(r"\b(?:did|was|were|had|(?<!how )old|ago)\b|当时", re.IGNORECASE)
 _PRESENT = re.compile(
-    r"\b(?:do|does|is|are|am|should|shall|can|will|must|may|wh\w+['’]s)\b|(?<![主重首])要|该|(?<![觉记])得(?![过到了])|必须|应当",
+    r"\b(?:do|does|is|are|am|should|shall|can|will|must|may|wh\w+['’]s)\b|(?<![主重首纪摘])要(?!好)|该|(?<=[我你他她们都还前])得(?![过到了])|必须|应当",
     re.IGNORECASE,
 )
 _NEWEST = re.compile(
-    r"\b(?:last|latest|newest|most recent)\b(?! (?:year|month|week|summer|winter|spring|autumn|night)\b)"
-    r"|上一?次|最近一次|最新",
+    r"\b(?:last|latest|newest|most recent)\b"
+    r"(?! (?:year|month|week|weekend|summer|winter|spring|autumn|night|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b)",
     re.IGNORECASE,
 )
 
