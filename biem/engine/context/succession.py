@@ -300,7 +300,7 @@ def lift_predecessors(lines: Sequence[RatedLine], succession: Succession, least:
         elif newer is best and odds > 0.0:
             unlikely.append((odds + older.worth, older))
     if best is not None and unlikely and not followed:
-        lift(max(unlikely, key=lambda one: one[0])[1], best)
+        lift(max(unlikely, key=_by_odds)[1], best)
 
 
 def _successor(older: RatedLine, lines: Sequence[RatedLine], succession: Succession) -> tuple[float, RatedLine | None]:
