@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from biem.domain.speech.names import SURNAME, TITLE
+from biem.domain.speech.names import ADDRESSED
 
 _TOKEN = re.compile(r"(?<![^\W\d_]['’])[^\W\d_\u4e00-\u9fff][^\W\u4e00-\u9fff]*|[\u4e00-\u9fff]")
 _BETWEEN = re.compile(r"[ -]?|['’]s? |的")
@@ -18,7 +18,7 @@ _FUNCTION = frozenset(
         " whole and or but of for in at on to from with by is are was were be been has have had we i you he she it they"
         " not no now just also only so then"
         " 的了个这那把被和跟在是我你他她它们咱人都也就还又再新给让从到将后先现只为去每些边"
-        " 来上得改换涨降分有要能看说算摸嫌点号昨今明天日年一二三四五六七八九十两几",
+        " 来上得改换涨降有要能看说算摸嫌点号昨今明天一二三四五六七八九十两几",
     )
 )
 """Words that distinguish no thing."""
@@ -31,7 +31,7 @@ _ADVERB = re.compile(
     r"currently|presently|really|actually|recently|finally|mostly|mainly|regularly|still|already|always|never|often"
     r"|sometimes|usually"
 )
-_NO_MODIFIER = re.compile(f"(?:周|星期|礼拜)[一二三四五六日天]|{SURNAME}(?={TITLE})")
+_NO_MODIFIER = re.compile(f"(?:周|星期|礼拜)[一二三四五六日天]|{ADDRESSED}")
 """A weekday, whose first character is also that of 周会, and a surname: 沈医生 is a name, 儿科医生 a kind."""
 _MOST_CHARS = 500
 """Characters of a text that are read."""
@@ -68,7 +68,7 @@ class _Pairs:
     """
 
     def __init__(self, text: str) -> None:
-        text = _NO_MODIFIER.sub(" ", text)
+        text = _NO_MODIFIER.sub(",", text)
         found = list(_TOKEN.finditer(text))
         words = [_plain(token.group()) for token in found]
         self.words = frozenset(words)

@@ -18,7 +18,13 @@ PETS = frozenset(("dog", "cat"))
 """Relations (`me.cat`) of animals."""
 _ACTING = frozenset(("me.boss", "me.teacher"))
 """Persons who change matters of the user: "my teacher has moved the lesson"."""
-_POSSESSIVE = re.compile(r"\b(?:his|her|their)\b|[他她]们?的", re.IGNORECASE)
+_POSSESSIVE = re.compile(
+    r"\b(?:his|their)\b"
+    r"|\bher (?!(?:about|again|and|at|back|because|but|by|for|from|if|in|it|last|on|so|that|the|this|to|today|tomorrow"
+    r"|when|with|yesterday)\b)\w"  # not "I saw her today"
+    r"|[他她]们?的",
+    re.IGNORECASE,
+)
 
 
 def seen_by_the_user(told: Matter, node: Node) -> Matter:

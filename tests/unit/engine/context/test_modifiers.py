@@ -15,6 +15,9 @@ from biem.engine.context.modifiers import has_other_modifier
         ("When is the 'weekly' sync?", "The weekly sync is on Tuesday.", "The monthly sync moved."),
         ("周会什么时候开？", "周会是周二上午十点。", "月会改到周四了。"),
         ("工资卡是哪家银行的？", "工资卡是招行的。", "信用卡换成建行的了。"),
+        ("年会在哪里开？", "年会在杭州开。", "周会改到三楼开了。"),
+        ("日语课是星期几？", "日语课是星期三。", "德语课改到星期五了。"),
+        ("历史老师是谁？", "历史老师是高老师。", "语文老师换成马老师了。"),
         ("地下室的钥匙在哪？", "地下室的钥匙在盒子里。", "阁楼的钥匙在抽屉里。"),
     ],
 )
@@ -30,6 +33,7 @@ def test_another_modifier_of_the_same_word_names_another_thing(asked: str, older
         ("When is the weekly sync?", "The weekly sync is on Tuesday.", "It's on Thursdays now."),
         ("When is the sync?", "The weekly sync is on Tuesday.", "The monthly sync is on Friday."),
         ("周会星期几开？", "周会星期二开。", "会改到星期四了。"),
+        ("数学老师是谁？", "数学老师是高老师。", "换成马老师了。"),
         ("小满学什么乐器？", "小满在学二胡。", "小满不拉二胡了，改弹古筝。"),
         ("Do I still live in Berlin?", "I live in Berlin.", "I live in Munich now."),
         ("Am I still on the Pro plan?", "I'm on the Pro plan.", "I downgraded to the Basic plan."),
