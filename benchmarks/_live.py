@@ -162,7 +162,7 @@ def _without(variant: str, settings: Settings) -> Settings:
     elif variant == "nameless":
         settings = settings.model_copy(update={"ranking": replace(settings.ranking, nameless=0.0)})
     elif variant == "revision":
-        settings = settings.model_copy(update={"ranking": replace(settings.ranking, revision=0.0)})
+        settings = settings.model_copy(update={"ranking": replace(settings.ranking, reported_change=0.0)})
     return settings.model_copy(update={"recall": recall})
 
 

@@ -80,8 +80,8 @@ class RankPolicy:
     """Weight of the question without its names in the query vector, relative to the whole question; 0: off."""
     aspect: float = 1.0
     """Log-odds added to a memory that paraphrases the question's matter, see `Analyzer.related`."""
-    revision: float = 3.0
-    """Maximum log-odds by which a revision may rank behind the memory it revises to be moved before it; 0: off."""
+    reported_change: float = 3.0
+    """Maximum log-odds by which a reported change may rank behind what it changes to be moved before it; 0: off."""
     next_1: float = 0.6
     next_2: float = 0.4
     """Weight of a word one or two turns away, relative to one in the turn."""
@@ -118,12 +118,12 @@ class RankPolicy:
             raise ValueError("the numbers of the ranking must be finite")
         if self.k1 < 0 or not 0 <= self.b <= 1 or not (0 <= self.next_1 <= 1 and 0 <= self.next_2 <= 1):
             raise ValueError("k1 must not be negative; b, next_1 and next_2 are shares from 0 to 1")
-        shares = (self.nameless, self.aspect, self.revision, self.coherent, self.plain)
+        shares = (self.nameless, self.aspect, self.reported_change, self.coherent, self.plain)
         none_below_0 = (self.repeat, self.balance, self.session_gap_s, *shares)
         if not 0 <= self.repeat_from < 1 or min(none_below_0) < 0:
             raise ValueError(
-                "repeat_from is a share below 1; repeat, balance, gap, nameless, aspect, revision, coherent, plain: "
-                "not negative"
+                "repeat_from is a share below 1; repeat, balance, gap, nameless, aspect, reported_change, coherent, "
+                "plain: not negative"
             )
         if min(self.short_words, self.seeds, self.seed_words, self.links, self.depth) < 1 or self.balance_power <= 0:
             raise ValueError("short_words, seeds, seed_words, links, depth and balance_power must be positive")

@@ -94,9 +94,9 @@ class Adjustments:
                 self._note(key, "held_until", valid_to.isoformat())
         return scores
 
-    def revised(self, scores: Numbers, revisions: Sequence[ReportedChange]) -> Numbers:
-        """Scores with each revision ranked before the memory that it revises."""
-        for one in revisions:
+    def with_changes(self, scores: Numbers, changes: Sequence[ReportedChange]) -> Numbers:
+        """Scores with each reported change ranked before what it changes."""
+        for one in changes:
             scores[one.newer] += one.gain
             self._note(self.candidates[one.newer].id, "revises", one.gain)
         return scores

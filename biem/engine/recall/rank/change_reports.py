@@ -1,7 +1,7 @@
 """Reported changes: a later candidate that reports a change is ranked before the older one about the same matter.
 
-"The surgery is put off to 3 September" revises "Dad has his surgery on the 15th" for a question about the surgery, but
-no contradiction rule applies (there may be two surgeries). A revision supersedes and disputes nothing: it is only
+"The surgery is put off to 3 September" changes "Dad has his surgery on the 15th" for a question about the surgery, but
+no contradiction rule applies (there may be two surgeries). It supersedes and disputes nothing: it is only
 ranked first, slightly above the older one's score. Not applied to questions about the past ("where did I live
 before?") or about a named time.
 """
@@ -20,9 +20,9 @@ from biem.engine.recall.rank.pool import Candidate
 from biem.engine.recall.rank.term_matrix import Numbers
 
 _OLDER = 5
-"""Number of best candidates that may be revised."""
+"""Number of best candidates that may be older ones."""
 _NEWER = 20
-"""Number of best candidates that may be revisions: lower ones are about another matter."""
+"""Number of best candidates that may report a change: lower ones are about another matter."""
 _TOLD = 0.9
 """Minimum share of the question terms in the older one, by weight, that the newer one must contain."""
 _TOLD_IN_PAIRS = 0.4
@@ -41,7 +41,7 @@ _SAME = 0.7
 """Calibrated similarity from which they state the same for another time: then a question about the present needs no
 change word."""
 _BEFORE = 1e-3
-"""Log-odds between a revision and what it revises."""
+"""Log-odds between a reported change and what it changes."""
 _CHANGES = frozenset((
     "now", "switch", "chang", "move", "instead", "anymor", "longer", "postpon", "reschedul", "cancel", "replac",
     "renam", "upgrad", "updat", "convert", "delai", "transfer", "reloc", "migrat", "quit", "stop", "becam", "becom",
@@ -68,7 +68,7 @@ class ReportedChange:
     """Log-odds added to the newer one."""
 
 
-def revisions(
+def reported_changes(
     text: str,
     asked: Sequence[str],
     candidates: Sequence[Candidate],
@@ -77,10 +77,10 @@ def revisions(
     similarity: Similarity,
     reach: float,
 ) -> list[ReportedChange]:
-    """Revisions among these candidates for a question with these index terms.
+    """Changes reported among these candidates for a question with these index terms.
 
-    `names`: terms of each name in the question or of a speaker. `reach`: maximum log-odds by which a revision may rank
-    behind what it revises; candidates further behind answer another question.
+    `names`: terms of each name in the question or of a speaker. `reach`: maximum log-odds by which a report may rank
+    behind what it changes; candidates further behind answer another question.
     """
     if len(candidates) < 2 or asks_of_the_past(text) or windows(text, max(one.at for one in candidates)):
         return []
@@ -118,7 +118,7 @@ def revisions(
 
 
 def _follows(newer: Candidate, older: Candidate) -> bool:
-    """Whether both are from one person or one conversation: a program revises no person."""
+    """Whether both are from one person or one conversation: a program changes nothing that a person said."""
     one_talk = newer.speaker == older.speaker or newer.conversation == older.conversation
     by_program = newer.speaker.lower() in MACHINES and older.speaker.lower() not in MACHINES
     return newer.at > older.at and one_talk and not by_program

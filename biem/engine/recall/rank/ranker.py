@@ -27,7 +27,7 @@ from biem.engine.query.question import (
 )
 from biem.engine.recall.rank.adjustments import Adjustments, candidates_of
 from biem.engine.recall.rank.anchors import NO_ANCHORS, Anchoring
-from biem.engine.recall.rank.change_reports import revisions
+from biem.engine.recall.rank.change_reports import reported_changes
 from biem.engine.recall.rank.confidence import Similarity, grounds
 from biem.engine.recall.rank.disputes import about
 from biem.engine.recall.rank.pool import Candidate, Found, Pool
@@ -235,11 +235,13 @@ class Ranker:
 
         def adjusted(scores: Numbers) -> Numbers:
             known = ordering.adjusted(scores + self._aspect(asked, ordering.candidates))
-            if several or not self._ranking.revision:  # part of a dialogue; a plain question has one sentence
+            if several or not self._ranking.reported_change:  # part of a dialogue; a plain question has one sentence
                 return known
-            named, reach = (*names.values(), *asked.mentioned), self._ranking.revision
-            found = revisions(asked.text, asked.lexemes, ordering.candidates, known, named, self._similarity, reach)
-            return ordering.revised(known, found)
+            named, reach = (*names.values(), *asked.mentioned), self._ranking.reported_change
+            found = reported_changes(
+                asked.text, asked.lexemes, ordering.candidates, known, named, self._similarity, reach
+            )
+            return ordering.with_changes(known, found)
 
         ranked = order(query, ordering.candidates, names, self._ranking, top_k + _SPARE, adjust=adjusted, pool=pool)
         measured = grounds(query, asked.mentioned, ordering.candidates, names, ranked, self._similarity)

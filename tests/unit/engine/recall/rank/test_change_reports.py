@@ -8,7 +8,7 @@ import pytest
 
 from biem.adapters.analyzers import build
 from biem.engine.query.question import asks_of_the_past, asks_what_was
-from biem.engine.recall.rank.change_reports import revisions
+from biem.engine.recall.rank.change_reports import reported_changes
 from biem.engine.recall.rank.pool import Candidate
 from biem.engine.recall.rank.term_matrix import Numbers
 from biem.ports import Vector, Vectors
@@ -30,7 +30,9 @@ def said(day: int, text: str, *, speaker: str = "Ann", conversation: str = "c", 
 def first(question: str, *candidates: Candidate, scores: Sequence[float] = (2.0, 1.0)) -> bool:
     """Whether the second is shown before the first, which scores higher."""
     levels: Numbers = np.array(scores, dtype=np.float64)
-    for one in revisions(question, ANALYZER.lexemes(question), candidates, levels.copy(), [["sara"]], likeness, 3.0):
+    for one in reported_changes(
+        question, ANALYZER.lexemes(question), candidates, levels.copy(), [["sara"]], likeness, 3.0
+    ):
         levels[one.newer] += one.gain
     return bool(levels[1] > levels[0])
 

@@ -201,7 +201,7 @@ def test_a_policy_out_of_range_is_refused(bad: dict[str, float]) -> None:
         RankPolicy(**bad)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["k1", "nameless", "repeat", "revision"])
+@pytest.mark.parametrize("name", ["k1", "nameless", "repeat", "reported_change"])
 def test_a_constant_that_is_no_number_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="finite"):
         RankPolicy(**{name: float("nan")})  # type: ignore[arg-type]

@@ -123,7 +123,7 @@ def test_the_ranking_hears_what_was_embedded(
     ("text", "policy", "revised"),
     [
         ("Who owns staging?", RankPolicy(), True),
-        ("Who owns staging?", RankPolicy(revision=0), False),
+        ("Who owns staging?", RankPolicy(reported_change=0), False),
         ("Beatrice moved to Paris last summer. Who owns staging this summer?", RankPolicy(), False),
     ],
     ids=["one question", "switched off", "a turn of a talk"],
