@@ -91,20 +91,25 @@ class CandidateSearch:
     def find(self, sought: Sought, policy: NoteRankPolicy, degraded: list[str]) -> NoteCandidates:
         """The candidates of a query. Servers that did not answer are added to `degraded`."""
         by_words = self._threads.submit(self._by_words, sought, policy, degraded)
-        tags = self._threads.submit(self._tags.now, sought.scopes)
-        named = self._threads.submit(self._records.named, sought.scopes, mentioned(sought.query))
+        tags = self._threads.submit(self._mentioned, sought)
         vector = self._vector(sought.query, degraded)
         ids: set[str] = set()
         if vector is not None:
-            notes = partial(self._tagged, sought, vector, named, tags, policy, degraded)
+            notes = partial(self._tagged, sought, vector, tags, policy, degraded)
             ids = self._by_content(sought, vector, notes, policy, degraded)
         words, first = by_words.result()
         rest = self._read(sought, ids - first.keys())
-        return NoteCandidates(vector, words, named.result(), tags.result(), [*first.values(), *rest])
+        named, current = tags.result()
+        return NoteCandidates(vector, words, named, current, [*first.values(), *rest])
 
     def close(self) -> None:
         """Wait for running searches; a second call does nothing."""
         self._threads.shutdown(wait=True)
+
+    def _mentioned(self, sought: Sought) -> tuple[Sequence[int], CurrentTags]:
+        """The tags that the query names, and all tags as they are now: one statement."""
+        found = self._records.named(sought.scopes, mentioned(sought.query))
+        return found.ids, self._tags.now(sought.scopes, found.aliases)
 
     def _vector(self, query: str, degraded: list[str]) -> Vector | None:
         try:
@@ -160,8 +165,7 @@ class CandidateSearch:
         self,
         sought: Sought,
         vector: Vector,
-        named: Future[list[int]],
-        tags: Future[CurrentTags],
+        tags: Future[tuple[Sequence[int], CurrentTags]],
         policy: NoteRankPolicy,
         degraded: list[str],
     ) -> list[str]:
@@ -169,11 +173,11 @@ class CandidateSearch:
 
         The search for the nearest costs most of all where chunks hardly share tags.
         """
-        found: Sequence[int] = named.result()
+        found, current = tags.result()
         if not found and policy.tags:
             near = self._ask(lambda: self._index.near_tags(sought.scopes, vector, policy.tags), degraded) or {}
             found = sorted(near, key=lambda key: (-near[key], key))[:_FOLLOWED]
-        roots = {info.root for info in tags.result().infos(found).values() if info.uses <= _COMMON}
+        roots = {info.root for info in current.infos(found).values() if info.uses <= _COMMON}
         return self._records.tagged(sought.scopes, sorted(roots), _MOST_NOTES)
 
     def _ask(self, work: Callable[[], T], degraded: list[str]) -> T | None:

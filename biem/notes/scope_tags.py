@@ -48,10 +48,9 @@ class ScopeTags:
         self._kept: OrderedDict[tuple[str, ...], CurrentTags] = OrderedDict()
         self._lock = threading.Lock()
 
-    def now(self, scopes: Sequence[Scope]) -> CurrentTags:
-        """The tags of these scopes."""
+    def now(self, scopes: Sequence[Scope], aliases: Mapping[int, int]) -> CurrentTags:
+        """The tags of these scopes. `aliases`: those that stand for others, as the query has just read them."""
         key = tuple(scope.ns for scope in scopes)
-        aliases = self._records.aliases(scopes)
         with self._lock:
             kept = self._kept.get(key)
             if kept is None or kept.until < time.monotonic() or kept.aliases != aliases:

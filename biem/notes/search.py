@@ -270,7 +270,7 @@ class NoteSearcher:
 
     def _roots(self, scopes: Sequence[Scope], names: Collection[str]) -> frozenset[int]:
         """The tags that stand for those of these names."""
-        ids = self._records.named(scopes, [identity(name) for name in names]) if names else []
+        ids = self._records.named(scopes, [identity(name) for name in names]).ids if names else ()
         return frozenset(info.root for info in self._records.tags(scopes, ids).values())
 
     # -- results ----------------------------------------------------------------------------------------------------

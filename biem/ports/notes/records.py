@@ -180,6 +180,16 @@ class TagInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedTags:
+    """What a question says of tags: one read for both, at each question."""
+
+    ids: tuple[int, ...] = ()
+    """Tags that have one of its names and are no idle ones."""
+    aliases: Mapping[int, int] = field(default_factory=dict)
+    """All tags that were renamed, each with the one that stands for it."""
+
+
+@dataclass(frozen=True, slots=True)
 class ErasedNotes:
     """What an erasure removed: ids of chunks and tags for the index, rows by table before and after it."""
 
@@ -346,11 +356,8 @@ class NoteRecords(Protocol):
     def tags(self, scopes: Sequence[Scope], ids: Sequence[int]) -> dict[int, TagInfo]:
         """Tags by id."""
 
-    def aliases(self, scopes: Sequence[Scope]) -> dict[int, int]:
-        """The tags that were renamed, each with the one that stands for it."""
-
-    def named(self, scopes: Sequence[Scope], names: Sequence[str]) -> list[int]:
-        """Ids of the tags that have one of these names and are no idle ones."""
+    def named(self, scopes: Sequence[Scope], names: Sequence[str]) -> NamedTags:
+        """The tags that have one of these names, and all that were renamed."""
 
     def tagged(self, scopes: Sequence[Scope], tags: Sequence[int], limit: int) -> list[str]:
         """Notes that have one of these tags, themselves or in a chunk; at most `limit`."""

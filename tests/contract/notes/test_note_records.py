@@ -18,7 +18,7 @@ from biem.domain.notes.library import Library
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
 from biem.errors import InvalidInput, NotFound
-from biem.ports.notes.records import ChunkDraft, NoteDraft, StoredChunksChanged, TagName
+from biem.ports.notes.records import ChunkDraft, NamedTags, NoteDraft, StoredChunksChanged, TagName
 from tests.contract.conftest import MODEL, Admin, in_scope, unit
 from tests.support.fakes import HeldClock
 
@@ -353,11 +353,14 @@ def test_a_renamed_tag_stands_for_another(notes: PostgresNotes, library: Library
     notes.put(library, draft("a.md", chunk("one", tags=("hall master",))))
     before = admin.execute("SELECT xmin, id FROM note_chunks WHERE ns = %s", (scope.ns,)).fetchall()
     target = notes.rename_tag(scope, "hall master", TagName("hu tao", "Hu Tao"))
-    [old] = notes.named([scope], ["hall master"])
+    found = notes.named([scope], ["hall master"])
+    [old] = found.ids
     assert notes.tags([scope], [old])[old].root_shown == "Hu Tao"
     assert notes.tagged([scope], [target], 10) == [id_of(notes, scope)]
-    assert notes.aliases([scope]) == {old: target}
-    assert notes.aliases([Scope(user="nobody")]) == {}
+    # What was renamed is told with the names of each question, also with none of them, and to nobody else
+    assert found.aliases == {old: target}
+    assert notes.named([scope], []) == NamedTags((), {old: target})
+    assert notes.named([Scope(user="nobody")], ["hall master"]) == NamedTags()
     # No row of a chunk was written, and the new tag is to be embedded
     assert admin.execute("SELECT xmin, id FROM note_chunks WHERE ns = %s", (scope.ns,)).fetchall() == before
     assert [tag.shown for tag in notes.pending([])[1]] == ["Hu Tao"]

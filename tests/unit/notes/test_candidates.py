@@ -12,7 +12,7 @@ from biem.notes.candidates import CandidateSearch, Sought
 from biem.notes.scope_tags import ScopeTags
 from biem.ports import Vector
 from biem.ports.notes.index import NoteFilter, NoteIndex
-from biem.ports.notes.records import NoteRecords, PoolChunk, TagInfo
+from biem.ports.notes.records import NamedTags, NoteRecords, PoolChunk, TagInfo
 from tests.support.fakes import WordEmbedder
 
 USES = {"harbour": 3, "world": 5_000, "pier": 2}
@@ -26,11 +26,8 @@ class Records:
         self.followed: list[str] = []
         self.matched: list[bool] = []
 
-    def aliases(self, scopes: Sequence[Scope]) -> dict[int, int]:
-        return {}
-
-    def named(self, scopes: Sequence[Scope], names: Sequence[str]) -> list[int]:
-        return [IDS[name] for name in names if name in IDS]
+    def named(self, scopes: Sequence[Scope], names: Sequence[str]) -> NamedTags:
+        return NamedTags(tuple(IDS[name] for name in names if name in IDS))
 
     def tags(self, scopes: Sequence[Scope], ids: Sequence[int]) -> dict[int, TagInfo]:
         names = {number: name for name, number in IDS.items()}

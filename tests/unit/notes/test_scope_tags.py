@@ -18,9 +18,6 @@ class Records:
         self.renamed: dict[int, int] = {}
         self.read: list[int] = []
 
-    def aliases(self, scopes: Sequence[Scope]) -> dict[int, int]:
-        return dict(self.renamed)
-
     def tags(self, scopes: Sequence[Scope], ids: Sequence[int]) -> dict[int, TagInfo]:
         self.read += ids
         return {key: tag(key, self.renamed.get(key, key)) for key in ids if key < 100}
@@ -37,16 +34,16 @@ def test_a_tag_is_read_once_until_one_is_renamed_or_counted_again() -> None:
     # Given tags that one query has met
     records = Records()
     tags = ScopeTags(cast(NoteRecords, records))
-    assert set(tags.now(ANN).infos([1, 2, 100])) == {1, 2}
+    assert set(tags.now(ANN, records.renamed).infos([1, 2, 100])) == {1, 2}
     # When the next one meets them, then only others are read, and those that were not there
-    assert set(tags.now(ANN).infos([1, 2, 3])) == {1, 2, 3}
+    assert set(tags.now(ANN, records.renamed).infos([1, 2, 3])) == {1, 2, 3}
     assert records.read == [1, 2, 100, 3]
     # When a process renames one, then the next query sees it
     records.renamed = {1: 2}
-    assert tags.now(ANN).infos([1])[1].root == 2
+    assert tags.now(ANN, records.renamed).infos([1])[1].root == 2
     # And after a scan all are read again
     tags.changed()
-    tags.now(ANN).infos([1])
+    tags.now(ANN, records.renamed).infos([1])
     assert records.read == [1, 2, 100, 3, 1, 1]
 
 
@@ -55,5 +52,5 @@ def test_scopes_have_their_own_tags_and_those_not_used_lately_are_forgotten(monk
     records = Records()
     tags = ScopeTags(cast(NoteRecords, records))
     for user in ("ann", "bob", "ann", "cid", "ann", "bob"):
-        tags.now([Scope(user=user)]).infos([1])
+        tags.now([Scope(user=user)], {}).infos([1])
     assert records.read == [1] * 4  # ann, bob, cid, and bob again

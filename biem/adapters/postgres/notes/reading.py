@@ -11,7 +11,7 @@ from biem.domain.scope import Scope
 from biem.domain.scores import bm25
 from biem.domain.text import sha256
 from biem.errors import NotFound
-from biem.ports.notes.records import NotesSize, PoolChunk, StoredPassage, TagInfo, TagName
+from biem.ports.notes.records import NamedTags, NotesSize, PoolChunk, StoredPassage, TagInfo, TagName
 
 _MATCHING_ROWS = 500
 """Chunks with any of the words that are scored: a common word has tens of thousands."""
@@ -92,11 +92,12 @@ class PostgresNoteReading(Store):
         rows = self._read(scopes, "note_tags", {"ids": list(ids)}, binary=True) if ids else []
         return {row.id: TagInfo(*row) for row in rows}
 
-    def aliases(self, scopes: Sequence[Scope]) -> dict[int, int]:
-        return {row.id: row.same_as for row in self._read(scopes, "note_aliases", {})}
-
-    def named(self, scopes: Sequence[Scope], names: Sequence[str]) -> list[int]:
-        return [row.id for row in self._read(scopes, "note_named_tags", {"names": list(names)})] if names else []
+    def named(self, scopes: Sequence[Scope], names: Sequence[str]) -> NamedTags:
+        rows = self._read(scopes, "note_named_tags", {"names": list(names)}, binary=True)
+        return NamedTags(
+            tuple(row.id for row in rows if row.same_as is None),
+            {row.id: row.same_as for row in rows if row.same_as is not None},
+        )
 
     def tagged(self, scopes: Sequence[Scope], tags: Sequence[int], limit: int) -> list[str]:
         if not tags:

@@ -349,10 +349,9 @@ SELECT a.id, a.ns, a.shown, root.id, root.shown, root.sha256, root.idle,
 FROM (SELECT DISTINCT ON (led.id) led.id, led.root FROM led ORDER BY led.id, led.hops DESC) AS ends
 JOIN asked a ON a.id = ends.id JOIN tags root ON root.id = ends.root
 
--- note_named_tags: tags by name
-SELECT id FROM tags WHERE ns = ANY (%(scopes)s) AND name = ANY (%(names)s) AND NOT idle
-
--- note_aliases: tags that others stand for
+-- note_named_tags: tags by name, and all that others stand for, with these
+SELECT id, NULL::integer AS same_as FROM tags WHERE ns = ANY (%(scopes)s) AND name = ANY (%(names)s::text[]) AND NOT idle
+UNION ALL
 SELECT id, same_as FROM tags WHERE same_as IS NOT NULL AND ns = ANY (%(scopes)s)
 
 -- note_tagged: notes that have one of these tags, or one that these stand for
