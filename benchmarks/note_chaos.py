@@ -2,6 +2,7 @@
 
 Each round changes some files, starts the command in a process of its own, and kills it after a random time. At the end
 one sync runs to its end; chunks, places, tags and rows of the index must be those of a first sync of the same folder.
+`--watch`: the command is `biem notes watch`, and the files are changed while it runs.
 """
 
 import argparse
@@ -33,6 +34,8 @@ from biem.ports.notes.index import ANY_NOTE
 _BIEM = str(Path(sys.executable).with_name("biem"))
 _LONGEST_S = 6.0
 """A killed sync lived for at most this long."""
+_BETWEEN_EDITS_S, _AFTER_EDITS_S = 2.0, 3.0
+"""Longest pause before each change beside a watcher, and until that is killed."""
 _MOST_ROWS = 10_000
 
 
@@ -42,17 +45,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, default=30.0, metavar="M", help="default: 30")
     parser.add_argument("--rounds", type=positive, metavar="N", help="end after so many rounds, too")
     parser.add_argument("--seed", type=int, default=1, metavar="N")
+    parser.add_argument("--watch", action="store_true", help="kill a watcher, and change files while it runs")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the row there, too")
     options = parser.parse_args(arguments)
-    row = run(minutes=options.minutes, rounds=options.rounds, seed=options.seed)
+    row = run(minutes=options.minutes, rounds=options.rounds, seed=options.seed, watch=options.watch)
     if options.json:
         line = _report.command("benchmarks.note_chaos", sys.argv[1:] if arguments is None else arguments)
         _report.write_json(options.json, line, [row])
-    _report.print_table("Killed syncs", row, [row])
+    _report.print_table("Killed watchers" if options.watch else "Killed syncs", row, [row])
     return 1 if row["differences"] else 0
 
 
-def run(*, minutes: float, rounds: int | None, seed: int) -> dict[str, object]:
+def run(*, minutes: float, rounds: int | None, seed: int, watch: bool = False) -> dict[str, object]:
     """One row: changes, kills, files and chunks at the end, and how many differences from a fresh index there are."""
     with ExitStack() as stack:
         folder = Path(
@@ -69,10 +73,14 @@ def run(*, minutes: float, rounds: int | None, seed: int) -> dict[str, object]:
         deadline, changes, begun, kills = time.monotonic() + minutes * 60, 0, 0, 0
         while time.monotonic() < deadline and (rounds is None or begun < rounds):
             begun += 1
-            for _ in range(chance.randrange(1, 8)):
-                edits.step()
-                changes += 1
-            kills += _killed(home, chance.uniform(0.2, _LONGEST_S))
+            count = chance.randrange(1, 8)
+            changes += count
+            if watch:
+                kills += _killed_watching(home, edits, count, chance)
+            else:
+                for _ in range(count):
+                    edits.step()
+                kills += _killed(home, chance.uniform(0.2, _LONGEST_S))
             print(f"round {begun}: {changes} changes, {kills} kills", file=sys.stderr)
         settle(memory, where)
         fresh = memory.scope(user=f"fresh-{uuid.uuid4().hex[:8]}")
@@ -92,18 +100,35 @@ def run(*, minutes: float, rounds: int | None, seed: int) -> dict[str, object]:
         }
 
 
+def _started(home: Path, *command: str) -> subprocess.Popen[bytes]:
+    scope = ("--home", str(home), "--tenant", "chaos", "--user", "one")
+    return subprocess.Popen([_BIEM, *scope, "notes", *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def _killed_watching(home: Path, edits: VaultEdits, count: int, chance: random.Random) -> bool:
+    """Whether a watcher was still running when it was killed. Files change from when it names the folder."""
+    process = _started(home, "watch")
+    assert process.stderr is not None
+    process.stderr.readline()
+    for _ in range(count):
+        time.sleep(chance.uniform(0.0, _BETWEEN_EDITS_S))
+        edits.step()
+    return _ended(process, chance.uniform(0.0, _AFTER_EDITS_S))
+
+
 def _killed(home: Path, after_s: float) -> bool:
     """Whether a sync was still running when it was killed."""
-    command = [_BIEM, "--home", str(home), "--tenant", "chaos", "--user", "one"]
-    process = subprocess.Popen(
-        [*command, "notes", "sync", "lib", "--accept-deletions"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        process.wait(after_s)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-        return True
+    return _ended(_started(home, "sync", "lib", "--accept-deletions"), after_s)
+
+
+def _ended(process: subprocess.Popen[bytes], after_s: float) -> bool:
+    """Whether it had to be killed after this time."""
+    with process:
+        try:
+            process.communicate(timeout=after_s)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return True
     return False
 
 

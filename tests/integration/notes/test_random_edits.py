@@ -81,8 +81,10 @@ def test_what_programs_do_to_files_ends_in_the_index_of_a_fresh_scan(
 
 @pytest.mark.long
 @pytest.mark.req("X8", partly="notes, a process")
-def test_a_sync_that_is_killed_again_and_again_ends_in_the_index_of_a_fresh_scan() -> None:
-    # Given real processes that die by SIGKILL while files change / When the last one ends / Then nothing is different
-    row = run(minutes=5, rounds=4, seed=7)
+@pytest.mark.parametrize("watch", [False, True])
+def test_what_is_killed_again_and_again_ends_in_the_index_of_a_fresh_scan(watch: bool) -> None:
+    # Given syncs or watchers that die by SIGKILL while files change / When a last sync ends / Then nothing is different
+    row = run(minutes=5, rounds=4, seed=7, watch=watch)
     assert row["rounds"] == 4
     assert row["differences"] == 0
+    assert not watch or row["kills"] == 4
