@@ -6,6 +6,7 @@ to two phrases, likeness of meaning, which holds of nearly every hit; among thes
 Pure functions, thread-safe.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -23,6 +24,12 @@ _FEW = 4
 _WORDS_SHOWN = 3
 _SAME = 0.6
 """Minimum similarity of a text that says the same as the question."""
+
+_ASKS = re.compile(
+    "什么(?:时候|地方|样)?|为什么|怎么样?|哪(?:一?[个家天年月里儿些位种次])?|多少钱?|多[大久长远高]|几[号点个次年月天位岁时]?"
+    "|是不是|有没有|谁|[吗呢]"
+)
+"""Chinese words of a question that name nothing in it, so that they are no reason."""
 
 _WORDS, _AROUND = (
     ("sentence_words", "words_around"),
@@ -118,7 +125,7 @@ def reasons(
         name, shown = cause, [turn.speaker]
         if cause == "words":
             shown = [name for name, terms in names if terms and held.issuperset(terms)]
-            name, shown = ("names", shown) if shown else ("words", _written(question, words, own))
+            name, shown = ("names", shown) if shown else ("words", _written(question, words, own) or own)
         elif cause == "beside":
             shown = _written(question, words, _around(ranked.pool, place, [term for term in words if term not in held]))
             name = "around" if shown else "beside"
@@ -172,12 +179,25 @@ def _around(pool: Pool | None, place: int, terms: Sequence[str]) -> list[str]:
 
 
 def _written(question: str, words: Mapping[str, str], terms: Iterable[str]) -> list[str]:
-    """Terms as the question writes them: none that is a part of another, and those that overlap (葡萄, 萄牙) as one."""
+    """Terms as the question writes them: none that is a part of another, and those that overlap (葡萄, 萄牙) as one.
+
+    Those that only ask (么时, and 号出 of 几号出发) are left out.
+    """
+    asking = [found.span() for found in _ASKS.finditer(question)]
+    shown = dict.fromkeys(words[term] for term in terms)
     found: list[str] = []
-    for word in dict.fromkeys(words[term] for term in terms):
+    for word in shown:
+        if _only_asks(word, question, asking):
+            continue
         both = found[-1] + word[1:] if found and found[-1][-1:] == word[:1] else ""
         if both and both in question:
             found[-1] = both
         else:
             found.append(word)
     return [word for word in found if not any(word != other and word in other for other in found)]
+
+
+def _only_asks(word: str, question: str, asking: Sequence[tuple[int, int]]) -> bool:
+    """Whether each place of a word in the question overlaps a word that asks."""
+    places = [found.span() for found in re.finditer(re.escape(word), question)]
+    return bool(places) and all(any(start < end and first < last for first, end in asking) for start, last in places)

@@ -168,6 +168,13 @@ def test_a_speaker_is_no_word_and_a_part_of_a_word_is_not_shown_beside_it() -> N
     # Given index terms that are parts of others, or overlap / Then they are shown as the question writes them
     words = {"旅": "旅", "旅馆": "旅馆", "葡萄": "葡萄", "萄牙": "萄牙"}
     assert phrases._written("葡萄牙的旅馆？", words, words) == ["旅馆", "葡萄牙"]
+    # Given index terms of words that ask / Then they are no reason, unless they also stand elsewhere
+    for question, terms, shown in (
+        ("什么时候出发？", ["什么", "么时", "时候", "候出", "出发"], ["出发"]),
+        ("几号出发？", ["几号", "号出", "出发"], ["出发"]),
+        ("那时候去哪里？", ["时候", "哪里"], ["时候"]),
+    ):
+        assert phrases._written(question, {term: term for term in terms}, terms) == shown
 
 
 def causes(told: tuple[str, ...]) -> list[str]:
