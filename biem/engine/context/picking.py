@@ -16,7 +16,7 @@ from biem.domain.scores import probability
 from biem.domain.text import jaccard
 from biem.engine.context.lines import LineQuestion, LineReader, RatedLine, odds, only_asks
 from biem.engine.context.relevance import are_of_several_people, rate
-from biem.engine.context.replacements import lift_former, lift_replacements
+from biem.engine.context.replacements import lift_former, lift_replacements, lift_reported_changes
 from biem.engine.context.silence import sureness
 from biem.engine.context.succession import Succession, lift_predecessors, lift_successors
 from biem.ports import Analyzer
@@ -93,13 +93,16 @@ class Picker:
     def _order(self, lines: list[RatedLine], question: LineQuestion, least: float) -> None:
         """Lift the lines that tell how things are now above those that they succeed, or the reverse if asked.
 
-        In dialogues of several people only recorded replacements are lifted: the weights are of one user's talks.
+        In dialogues of several people recorded replacements and the changes that the ranking found are lifted, no
+        probable ones: the weights are of one user's talks.
         """
         fitted = not are_of_several_people(lines)
         if question.now or ("time" in question.matter.wants and not question.former):
             lift_replacements(lines, question)
             if fitted:
                 lift_successors(lines, Succession(lines, question), least)
+            else:
+                lift_reported_changes(lines)
         elif question.former:
             lift_former(lines)
             if fitted:

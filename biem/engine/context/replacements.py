@@ -34,6 +34,15 @@ def _renews(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
     )
 
 
+def lift_reported_changes(lines: Sequence[RatedLine]) -> None:
+    """Lift each line that the ranking holds for the report of a change just above what it changes."""
+    by_id = {line.hit.node.id: line for line in lines}
+    for line in sorted(lines, key=lambda line: line.hit.node.at):
+        newer = by_id.get(str(line.hit.why.get("revised_by")))
+        if newer is not None:
+            lift(newer, line)
+
+
 def lift_former(lines: Sequence[RatedLine]) -> None:
     """Lift a replaced line just above its replacement, if that still holds."""
     by_id = {line.hit.node.id: line for line in lines}

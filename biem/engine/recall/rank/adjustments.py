@@ -98,7 +98,9 @@ class Adjustments:
         """Scores with each reported change ranked before what it changes."""
         for one in changes:
             scores[one.newer] += one.gain
-            self._note(self.candidates[one.newer].id, "revises", one.gain)
+            newer, older = (self.candidates[place].id for place in (one.newer, one.older))
+            self._note(newer, "revises", one.gain)
+            self._note(older, "revised_by", newer)
         return scores
 
     def _dispute(self, scores: Numbers, place: Mapping[str, int]) -> None:

@@ -27,6 +27,18 @@ def told(question: str, *hits: Hit) -> list[str]:
     return [one.node.text for one in picker().pick(measured(question, hits), question, None)]
 
 
+@pytest.mark.parametrize(
+    ("question", "changed"), [("When does Lin leave?", True), ("Where did Lin work before?", False)]
+)
+def test_a_change_that_the_ranking_found_among_several_people_goes_before_what_it_changes(
+    question: str, changed: bool
+) -> None:
+    newer = hit("A week later: the 27th.", 0.7, days=4, speaker="Lin")
+    older = hit("Lin leaves from Shanghai on the 20th.", 0.9, speaker="Lin")
+    older = dataclasses.replace(older, why={"revised_by": newer.node.id})
+    assert (told(question, older, newer)[0] == newer.node.text) == changed
+
+
 @pytest.mark.req("C31", partly="as many lines as the question needs")
 def test_what_is_far_worse_than_the_best_is_not_shown() -> None:
     # Given scores alone, as a source design has them / When the odds of some lie far below / Then these are left out
