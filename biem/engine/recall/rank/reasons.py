@@ -22,6 +22,8 @@ _LEAST = 0.2
 _FEW = 4
 """Minimum candidates for a meaningful mean."""
 _WORDS_SHOWN = 3
+_READ = 2_000
+"""Characters of a question in which places of its words are looked for."""
 _SAME = 0.6
 """Minimum similarity of a text that says the same as the question."""
 
@@ -125,7 +127,8 @@ def reasons(
         name, shown = cause, [turn.speaker]
         if cause == "words":
             shown = [name for name, terms in names if terms and held.issuperset(terms)]
-            name, shown = ("names", shown) if shown else ("words", _written(question, words, own) or own)
+            name = "names" if shown else "words"
+            shown = shown or _written(question, words, own) or [words[term] for term in own]
         elif cause == "beside":
             shown = _written(question, words, _around(ranked.pool, place, [term for term in words if term not in held]))
             name = "around" if shown else "beside"
@@ -183,6 +186,7 @@ def _written(question: str, words: Mapping[str, str], terms: Iterable[str]) -> l
 
     Those that only ask (么时, and 号出 of 几号出发) are left out.
     """
+    question = question[:_READ]
     asking = [found.span() for found in _ASKS.finditer(question)]
     shown = dict.fromkeys(words[term] for term in terms)
     found: list[str] = []
