@@ -141,11 +141,14 @@ def test_what_changed_is_shown_first_to_who_asks_one_thing(text: str, policy: Ra
 
     # When it is asked
     alike = Ranker(ANALYZER, lambda vector, others: [1.0] * len(others), RecallPolicy(), policy)
-    alike.answer(alike.asked(text), Turns(turns, [], frozenset()), Found(WHOLE), {}, now=NOW, top_k=1, order=heard)
+    found = alike.answer(
+        alike.asked(text), Turns(turns, [], frozenset()), Found(WHOLE), {}, now=NOW, top_k=1, order=heard
+    )
     is_now, was = heard.adjusted(newest_first=[1.0, 2.0])
 
     # Then what is now comes first, but not in the middle of a talk or where that is switched off
     assert (is_now > was) == revised
+    assert found.ordering.why("was").get("revised_by") == ("is" if revised else None)
 
 
 def test_candidates_with_much_the_same_vector_are_paired() -> None:
