@@ -3,8 +3,8 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from biem.domain.conflict import Matter
 from biem.domain.node import Hit, Node
@@ -76,6 +76,8 @@ class LineQuestion:
     """Whether it explicitly asks for a former state."""
     english: frozenset[str] = frozenset()
     """Things of the English texts among it and the hits; empty if all are in one script."""
+    meanings: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """The Chinese things in question with the English ones that they may mean."""
 
 
 class LineReader:
@@ -93,13 +95,16 @@ class LineReader:
         english: frozenset[str] = frozenset()
         if 0 < len(latin) < len(texts):
             english = english.union(*(self._rules.matter(one[:_READ]).things for one in latin))
+        matter = self._matter(text, english)
+        chinese = [thing for thing in matter.things if english and _HAN.search(thing)]
         return LineQuestion(
             text,
-            self._matter(text, english),
+            matter,
             frozenset(self._terms_of(text)),
             not asks_of_the_past(text),
             asks_what_was(text),
             english,
+            {thing: self._analyzer.english([thing]) & english for thing in chinese},
         )
 
     def _matter(self, text: str, english: frozenset[str]) -> Matter:
@@ -141,8 +146,11 @@ class LineReader:
                     former = seen_by_the_user(self._matter(hit.replaces.text, question.english), hit.replaces)
                     told = replace(former, holds=told.holds, past=False, changes=True, gives=told.gives)
                     like = max(like, float(hit.why.get("former_likeness", 0.0)))  # "I meant Linz": of what it corrects
-                by_name = named_by(told, node, meant) if meant else told
                 translated = is_han(node.text) != is_han(question.text)
+                if translated:
+                    named_too = {thing for thing, words in question.meanings.items() if words & told.things}
+                    told = replace(told, things=told.things | named_too)
+                by_name = named_by(told, node, meant) if meant else told
                 if not named:
                     foreign = foreign_penalty(asked, question.text.lower(), told, part.lower(), translated=translated)
                     if not foreign and asked.persons == {"me"} and told.persons > {"me"}:

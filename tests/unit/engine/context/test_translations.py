@@ -1,9 +1,11 @@
 """Lines in another language than the question: a dictionary says which things they have in common."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.unit.engine.context.measured_hits import hit
-from tests.unit.engine.context.test_picking import told
+from tests.unit.engine.context.test_picking import picker, told
 
 
 @pytest.mark.parametrize(
@@ -44,3 +46,21 @@ def test_a_change_of_something_else_in_the_other_language_stays_behind() -> None
 
     # Then the trip is first
     assert told("Where are we going for the honeymoon?", *hits)[0] == hits[0].node.text
+
+
+@pytest.mark.parametrize(
+    ("question", "both", "one"),
+    [
+        ("护照什么时候过期？", "My passport expires in March.", "My passport arrives in March."),
+        ("合唱团在哪个礼堂？", "The choir meets in the assembly hall.", "The choir meets in the old mill."),
+    ],
+)
+def test_a_line_that_names_all_things_of_a_question_in_the_other_language_makes_surer(
+    question: str, both: str, one: str
+) -> None:
+    # Given equal likenesses, so that only the things tell the lines apart
+    hits = [replace(hit(text), why={"likeness": 0.3, "changed": -1.5}) for text in (both, one)]
+
+    # When each is the only line / Then it names what the other lacks
+    with_both, with_one = (picker().sureness([single], question, 0.8) for single in hits)
+    assert with_both - with_one > 0.05
