@@ -52,8 +52,8 @@ _SCALE = 20.0
 _FEW = (1, 2, 3, 5)
 _YOUNG, _WEIGHT_YOUNG, _WEIGHT_SIBLING, _WEIGHT_PLAIN = 25, 2.0, 4.0, 8.0
 """Messages up to which a life is a young memory, and the weight of its pairs: it has a twentieth as many. Those of
-`siblings_and_changes.txt` and `two_of_a_kind.txt`, whose names begin with `sibling` and `plain`, are fewer still, and
-usual."""
+`siblings_and_changes.txt`, `passing_changes.txt` and `two_of_a_kind.txt`, whose names begin with `sibling` and `plain`,
+are fewer still, and usual."""
 
 
 @dataclass(frozen=True, slots=True)

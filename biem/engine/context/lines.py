@@ -150,6 +150,7 @@ class LineReader:
                 if translated:
                     named_too = {thing for thing, words in question.meanings.items() if words & told.things}
                     told = replace(told, things=told.things | named_too)
+                    terms_told |= told.things & question.terms
                 by_name = named_by(told, node, meant) if meant else told
                 if not named:
                     foreign = foreign_penalty(asked, question.text.lower(), told, part.lower(), translated=translated)

@@ -18,7 +18,7 @@ from biem.engine.context.lines import LineQuestion, LineReader, RatedLine, odds,
 from biem.engine.context.relevance import are_of_several_people, rate
 from biem.engine.context.replacements import lift_former, lift_replacements, lift_reported_changes
 from biem.engine.context.silence import sureness
-from biem.engine.context.succession import Succession, lift_predecessors, lift_successors
+from biem.engine.context.succession import Succession, lift_predecessors, lift_successors, show_possible_successor
 from biem.ports import Analyzer
 from biem.ports.contradiction import ContradictionRules
 
@@ -100,7 +100,9 @@ class Picker:
         if question.now or ("time" in question.matter.wants and not question.former):
             lift_replacements(lines, question)
             if fitted:
-                lift_successors(lines, Succession(lines, question), least)
+                succession = Succession(lines, question)
+                lift_successors(lines, succession, least)
+                show_possible_successor(lines, succession, least)
             else:
                 lift_reported_changes(lines)
         elif question.former:

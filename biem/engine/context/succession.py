@@ -38,8 +38,12 @@ from biem.engine.context.same_subject import (
 
 _WEIGHTS: dict[str, float] = asdict(SuccessionWeights())
 _BIAS = _WEIGHTS.pop("bias")
-_LEAST = -0.8
+_LEAST = -1.3
 """Log-odds from which a later line goes first. A former value in the first line misleads, a line too many does not."""
+_POSSIBLE = -2.0
+"""Log-odds from which a later line is shown below the first one, if no line is probable enough to go before that."""
+_BELOW = 1e-3
+"""Difference in worth of lines that follow each other."""
 _SURE = 1.0
 """Log-odds from which several successors of one line are values of one matter, so that the last one holds."""
 _SAME = 0.5
@@ -54,6 +58,7 @@ _SOON = timedelta(hours=12)
 _FIFTH = 0.2
 _BOTH = _MOST_OWN = 2
 """Number of lines of a pair, and maximum number of words that only a pair has."""
+_MONEY = "money"
 _QUANTITY = re.compile(r"\D?(\d+(?:\.\d+)?)(?::(\d\d))?([KM]?)(?![\d-])")
 """A number as `Matter` has it: `18K`, `09:30`, `€1200`, `45d`; no date."""
 _TIMES = {"": 1.0, "K": 1e3, "M": 1e6}
@@ -100,6 +105,7 @@ class Succession:
             or is_of_another_way(newer.matter, older.matter, self._question.matter)
             or self._is_called_after_topic(newer, older)
             or self._continues_another(newer, older)
+            or self._counts_no_money(newer.matter, older.matter)
         )
 
     def _is_owned_by_another(self, newer: RatedLine, older: RatedLine) -> bool:
@@ -167,6 +173,11 @@ class Succession:
             and likeness(newer, line) > likeness(newer, older)
             for line in self._lines
         )
+
+    def _counts_no_money(self, newer: Matter, older: Matter) -> bool:
+        """Whether money is asked for and told before, and the newer line has an amount of something else."""
+        asked = self._question.matter.topics & older.topics
+        return _MONEY in asked and bool(newer.topics) and _MONEY not in newer.topics and "amount" in newer.gives
 
     def _names(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it names the value of the older one: a thing of few lines that the question does not have."""
@@ -280,6 +291,19 @@ def lift_successors(lines: Sequence[RatedLine], succession: Succession, least: f
                 lift(usual[best], passed)
 
 
+def show_possible_successor(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:
+    """Raise the most probable of the successors of the first line that would not be shown just below that line.
+
+    A former value alone misleads; with the line that may have changed it a reader can decide. `least`: the worth from
+    which a line may be shown.
+    """
+    first = max(lines, key=lambda line: line.worth)
+    found = [pair for pair in _successors(first, lines, succession, _POSSIBLE) if pair[1].worth < least]
+    if found:
+        max(found, key=_by_odds)[1].worth = first.worth
+        first.worth += _BELOW
+
+
 def lift_predecessors(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:
     """Lift each line just above its most probable successor, if nothing succeeds that: what was before is asked for.
 
@@ -308,14 +332,16 @@ def _successor(older: RatedLine, lines: Sequence[RatedLine], succession: Success
     return max(_successors(older, lines, succession), key=_by_odds, default=(_LEAST, None))
 
 
-def _successors(older: RatedLine, lines: Sequence[RatedLine], succession: Succession) -> list[tuple[float, RatedLine]]:
-    """The lines that probably succeed a line, each with its log-odds."""
+def _successors(
+    older: RatedLine, lines: Sequence[RatedLine], succession: Succession, least: float = _LEAST
+) -> list[tuple[float, RatedLine]]:
+    """The lines that probably succeed a line, each with its log-odds, which are above `least`."""
     found = []
     for newer in lines:
         if succession.may_succeed(newer, older):
             measured = succession.features(newer, older)
             odds = _BIAS + sum(weight * measured[name] for name, weight in _WEIGHTS.items())
-            if odds > _LEAST:
+            if odds > least:
                 found.append((odds, newer))
     return found
 

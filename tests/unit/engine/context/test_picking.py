@@ -238,7 +238,8 @@ def test_what_is_left_of_a_sum_goes_before_the_sum_and_before_what_is_left_of_so
     total = hit("The Tidewater grant is 48,000 euros over 14 months.", 0.9)
     rest = hit("Of 54,500, so 32,600 euros are left.", 0.75, days=30)
     boards = hit("Seven are finished, so seventeen are left of the 24.", 0.65, days=33)
-    assert told("How much of the grant is left?", total, boards, rest)[0] == rest.node.text
+    order = hit("The order is 24 boards, to be varnished by May.", 0.5, days=2)
+    assert told("How much of the grant is left?", total, boards, rest, order)[0] == rest.node.text
 
 
 def test_in_a_dialogue_of_people_the_ranking_and_recorded_replacements_decide() -> None:

@@ -208,3 +208,16 @@ def test_only_packaged_models_read_changes() -> None:
     odds = change_odds("multilingual-e5-small-q4@1571fc98+centred-ac370b")
     assert odds is not None
     assert odds(np.zeros((3, 384), dtype=np.float32)).shape == (3,)
+
+
+@pytest.mark.req("C31", partly="a value that may have changed is not given alone")
+@pytest.mark.parametrize(
+    ("question", "older", "newer"),
+    [("Which day is choir?", "Choir is on Mondays.", "We sing on Thursdays, Mondays are for the school.")],
+)
+def test_a_line_that_may_have_changed_the_first_one_follows_it(question: str, older: str, newer: str) -> None:
+    # Given a later line, too little like the question to be shown, that perhaps tells how the matter stands now
+    hits = [hit(older, 0.8), hit("It rained all week.", 0.4, days=10), hit(newer, 0.5, days=20)]
+
+    # When a block is chosen / Then it follows the line that it may have changed, and nothing else does
+    assert told(question, *hits) == [older, newer]
