@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from os import PathLike, fspath
 from pathlib import Path
@@ -147,8 +148,12 @@ class Notebook:
         self._system.watch_until(stopped, self._scope, on_scan)
 
     def stats(self) -> list[LibraryStats]:
-        """Counts of each library of this scope, and the first files that are not searched, with the reason."""
-        return [self._system.records.stats(library) for library in self._system.records.libraries([self._scope])]
+        """Counts of each library of this scope, the first files that are not searched, with the reason, and what to do
+        where it is not up to date.
+        """
+        system = self._system
+        found = [system.records.stats(library) for library in system.records.libraries([self._scope])]
+        return [replace(each, advice=system.advice(each)) for each in found]
 
     # -- reading ----------------------------------------------------------------------------------------------------
 

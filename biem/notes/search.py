@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from biem.domain.notes.library import NoteHit, NoteHits, cited
+from biem.domain.notes.library import NoteHit, NoteHits, NotePassage, cited
 from biem.domain.policies.notes import NoteRankPolicy
 from biem.domain.scope import Scope
 from biem.domain.scores import clamp01, probability
@@ -27,9 +27,10 @@ from biem.domain.times.windows import earlier, windows
 from biem.domain.tokens import wide_characters
 from biem.errors import BiemError
 from biem.notes.candidates import CandidateSearch, Sought
+from biem.notes.dates import date_of
 from biem.notes.rank import NoteQuestion, RankedChunk, TagVectors, few_of_each, guided, ranked, roots_of
 from biem.notes.scope_tags import CurrentTags, ScopeTags
-from biem.notes.tags import identity
+from biem.notes.tags import identity, is_idle, stem
 from biem.ports import Analyzer, Clock, Embedder, Vector
 from biem.ports.notes.index import NoteFilter, NoteIndex
 from biem.ports.notes.records import NoteRecords, NotesSize, PoolChunk, TagInfo
@@ -283,7 +284,7 @@ class NoteSearcher:
                 stored.note,
                 clamp01(one.score),
                 one.why,
-                cited(stored.note.path, stored.chunk.lines[0], stored.chunk.headings, len(stored.chunk.body)),
+                citation_of(stored.note.path, stored.chunk),
             )
             for one in best
             if (stored := found.get(one.chunk.id)) is not None
@@ -314,6 +315,12 @@ class NoteSearcher:
             return sum(not said.isdisjoint(terms) for terms in meant) / len(keywords)
         asked = set(self._analyzer.lexemes(" ".join(keywords) or query))
         return len(asked & said) / len(asked) if asked else 0.0
+
+
+def citation_of(path: str, chunk: NotePassage) -> str:
+    """The citation of a chunk; a file called as many others are, such as README.md, is named with its folder."""
+    says_little = is_idle(stem(path)) and date_of(path.rpartition("/")[2]) is None
+    return cited(path, chunk.lines[0], chunk.headings, len(chunk.body), folders_kept=1 if says_little else 0)
 
 
 def _named_by(names: Collection[str], infos: Mapping[int, TagInfo]) -> frozenset[int]:

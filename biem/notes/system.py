@@ -9,11 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from biem.domain.node import Hit, Hits, StoreCount, new_id
 from biem.domain.note import NoteFinding, ParsedNote, SkippedNote
-from biem.domain.notes.library import ANY_HOST, Library, NoteHits, ScanReport
+from biem.domain.notes.library import ANY_HOST, Library, LibraryStats, NoteHits, ScanReport
 from biem.domain.policies.notes import LibraryPolicy, NoteRankPolicy
 from biem.domain.scope import Scope
 from biem.errors import BiemError, StoreUnavailable
@@ -260,6 +261,29 @@ class NoteSystem:
         while (report := scan()).busy and time.monotonic() < deadline:
             time.sleep(_POLL_S)
         return report
+
+    def advice(self, stats: LibraryStats) -> str:
+        """What keeps a library from being up to date, and what to do; empty if nothing does."""
+        library = stats.library
+        if library.host not in (ANY_HOST, self.host):
+            return f"its folder is on {library.host}: `biem notes sync` reads it there"
+        try:
+            self.files.top(library.root)
+        except StoreUnavailable as error:
+            return f"{error}; what is known of its notes stays searchable"
+        if library.state == "held":
+            return (
+                "most of its files are missing, so nothing was deleted: bring them back, or run "
+                f"`biem notes sync {quote(library.name)} --accept-deletions`"
+            )
+        if library.scanned_at is None:
+            return "it was not read to its end yet: run `biem notes sync`"
+        if stats.pending_chunks:
+            return (
+                f"{stats.pending_chunks} chunks are found by their words only until `biem notes sync` or a process "
+                "with workers indexes them"
+            )
+        return "" if any(stats.files.values()) else "no Markdown file was found in it"
 
     def index_all(
         self,

@@ -11,7 +11,7 @@ from biem.notes.placeholder import HOLE
 _LONGEST = 100
 """Characters of a tag; a longer heading or name is a sentence."""
 _LONGEST_BOLD = 24
-_EXTENSION = late(r"\.(?:md|markdown)$", re.IGNORECASE)
+_EXTENSION = late(r"\.(?:mdx?|markdown)$", re.IGNORECASE)
 _PREFIX = late(
     r"^(?:(?:19|20)\d\d[-_./]\d{1,2}(?:[-_./]\d{1,2})?|(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])"
     r"|(?:19|20)\d\d年(?:\d{1,2}月(?:\d{1,2}日)?)?|\d{1,3}(?:\.\d{1,3}){0,3})(?=$|[-_. )、．])[-_. )、．]{0,8}"

@@ -112,6 +112,32 @@ def test_a_missing_root_deletes_nothing(synced: biem.Memory, vault: Path) -> Non
     assert synced.notes.search("hotel near the river")[0].note.path == "plans/lisbon.md"
 
 
+def test_what_a_library_needs_is_said_until_it_is_done(memory: biem.Memory, vault: Path) -> None:
+    def advice() -> str:
+        [stats] = memory.notes.stats()
+        return stats.advice
+
+    memory.notes.add(vault)
+    assert "run `biem notes sync`" in advice()
+    memory.notes.sync(wait=False)
+    if memory.notes.stats()[0].pending_chunks:
+        assert "by their words only" in advice()
+    memory.notes.sync()
+    assert advice() == ""
+    # When the disk is away / Then what is known of it still answers, and says why it gets old
+    away = vault.rename(vault.with_name("away"))
+    assert "mount it" in advice()
+    assert memory.notes.search("荒原上的孤灯")
+    away.rename(vault)
+    assert advice() == ""
+    # And a library without any note says so
+    memory.notes.remove("vault")
+    (vault.parent / "empty").mkdir()
+    memory.notes.add(vault.parent / "empty")
+    memory.notes.sync()
+    assert "no Markdown file" in advice()
+
+
 def test_a_missing_root_is_found_before_any_row_of_a_file_is_read(
     synced: biem.Memory, vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,11 +173,12 @@ def test_a_mass_deletion_waits_until_it_is_accepted(memory: biem.Memory, tmp_pat
     assert (scan.held, scan.deleted) == (20, 0)
     [stats] = memory.notes.stats()
     assert (stats.library.state, stats.files["indexed"]) == ("held", 24)
+    assert "`biem notes sync many --accept-deletions`" in stats.advice
     # Until that is accepted
     [scan] = memory.notes.sync(accept_deletions=True).libraries
     assert (scan.held, scan.deleted) == (0, 20)
     [stats] = memory.notes.stats()
-    assert (stats.library.state, stats.files["indexed"]) == ("active", 4)
+    assert (stats.library.state, stats.files["indexed"], stats.advice) == ("active", 4, "")
 
 
 def test_a_renamed_tag_needs_one_embedding(synced: biem.Memory, embedder: WordEmbedder) -> None:
