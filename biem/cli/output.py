@@ -1,7 +1,7 @@
 """Output of the command line: results on stdout, everything else on stderr.
 
-With `--json`, stdout has exactly one JSON document (a command that runs on has one a line), or nothing after an error; the error is then the last
-line of stderr, `{"error": {"kind", "message", "retryable", "exit_code"}}`.
+With `--json`, stdout has exactly one JSON document (a command that runs on has one a line), or nothing after an error;
+the error is then the last line of stderr, `{"error": {"kind", "message", "retryable", "exit_code"}}`.
 """
 
 import dataclasses

@@ -115,9 +115,8 @@ def _walk(top: Path, rules: IgnoreRules, *, obey: bool) -> Iterator[FileStat | S
                 if entry.is_dir(follow_symlinks=False):
                     if not inside.hide(f"{path}/"):
                         waiting.append((f"{path}/", inside))
-                elif (is_note := _is_note(entry.name, extensions)) or entry.is_symlink():
-                    if not inside.hide(path):
-                        yield from _file(top, path, entry, is_note=is_note)
+                elif ((is_note := _is_note(entry.name, extensions)) or entry.is_symlink()) and not inside.hide(path):
+                    yield from _file(top, path, entry, is_note=is_note)
             except FileNotFoundError:
                 continue
             except OSError:
