@@ -26,7 +26,7 @@ from biem.domain.times.spans import Window
 from biem.domain.times.windows import earlier, windows
 from biem.domain.tokens import wide_characters
 from biem.errors import BiemError
-from biem.notes.candidates import CandidateSearch, Sought
+from biem.notes.candidates import CandidateSearch, Sought, count_renamed
 from biem.notes.dates import date_of
 from biem.notes.rank import NoteQuestion, RankedChunk, TagVectors, few_of_each, guided, ranked, roots_of
 from biem.notes.scope_tags import CurrentTags, ScopeTags
@@ -203,10 +203,11 @@ class NoteSearcher:
             found = self._candidates.find(sought, self._policy, degraded)
             pool = [chunk for chunk in found.pool if _meets(chunk, where)]
             known = self._known(found.tags, pool, found.named, {ns: size.chunks for ns, size in sizes.items()})
+            words = count_renamed(found, known, sought.terms, self._analyzer.lexemes)
             if tags:
                 pool = [chunk for chunk in pool if _has_all(roots_of(chunk, known, self._weights), wanted)]
             roots = {known.infos[tag].root for tag in found.named if tag in known.infos}
-            question = NoteQuestion(found.vector, found.words, times, frozenset(roots))
+            question = NoteQuestion(found.vector, words, times, frozenset(roots))
             order = ranked(pool, question, known, self._weights, self._policy)
             span.add(pool=len(pool))
         return RankedPool(scopes, query, order, known.infos, tuple(dict.fromkeys(degraded)))

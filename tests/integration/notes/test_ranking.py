@@ -69,6 +69,38 @@ def test_a_text_that_uses_another_name_is_found_after_the_tag_is_renamed(memory:
     assert [hit.note.path for hit in hits] == ["往事/夜.md"]
 
 
+@pytest.mark.req("G32", partly="missing references")
+def test_a_renamed_name_is_found_where_a_like_text_is_nearer_to_the_question(
+    memory: biem.Memory, tmp_path: Path
+) -> None:
+    files = {
+        "case/first day.md": "# First day\n\n## Harbour\n\nThe “Commissioner” asked for the logbook of the ferry.\n",
+        "case/second day.md": "# Second day\n\n## Harbour\n\nA deckhand asked for a place on the ferry.\n",
+        "旅店/春.md": "# 春\n\n## 前台\n\n「掌柜」答应了退房的时间。\n",
+        "旅店/秋.md": "# 秋\n\n## 前台\n\n客人答应了退房的时间。\n",
+    }
+    synced(memory, tmp_path, files)
+
+    def said(query: str, path: str) -> float:
+        """How much of the question's words the chunk of a note has."""
+        return next(hit.why["words"] for hit in memory.notes.search(query) if hit.note.path == path)
+
+    english, chinese = "What has Ines Duarte asked for of the ferry?", "陆明答应了退房的时间吗"
+    before = said(english, "case/first day.md"), said(chinese, "旅店/春.md")
+    # When two names are renamed to those that people use
+    memory.notes.rename_tag("Commissioner", "Ines Duarte")
+    memory.notes.rename_tag("掌柜", "陆明")
+    # Then the notes count as having the new names in their texts, and questions without them stay as they were
+    assert best(memory, english) == "case/first day.md"
+    assert best(memory, chinese) == "旅店/春.md"
+    assert said(english, "case/first day.md") > before[0]
+    assert said(chinese, "旅店/春.md") > before[1]
+    assert best(memory, "Which deckhand asked for a place?") == "case/second day.md"
+    # Until that is taken back
+    memory.notes.rename_tag("Commissioner", undo=True)
+    assert said(english, "case/first day.md") == before[0]
+
+
 @pytest.mark.req("G31", "G32")
 def test_an_autobiography_that_never_names_its_author_outranks_a_textbook(memory: biem.Memory, tmp_path: Path) -> None:
     files = {
