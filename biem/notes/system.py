@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from pathlib import PurePath
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from biem.domain.note import NoteFinding, ParsedNote, SkippedNote
 from biem.domain.notes.library import ANY_HOST, Library, LibraryStats, NoteHits, ScanReport
 from biem.domain.policies.notes import LibraryPolicy, NoteRankPolicy
 from biem.domain.scope import Scope
-from biem.errors import BiemError, StoreUnavailable
+from biem.errors import BiemError, InvalidInput, StoreUnavailable
 from biem.notes.encode import NoteEncoder
 from biem.notes.folder_watcher import BUSY_S, FolderWatcher
 from biem.notes.scan import collisions
@@ -166,6 +167,28 @@ class NoteSystem:
     def ours(self, scopes: Sequence[Scope] | None) -> list[Library]:
         """The libraries whose folders are on this machine; None: of all scopes."""
         return [each for each in self.records.libraries(scopes) if each.host in (ANY_HOST, self.host)]
+
+    def require_apart(self, scope: Scope, root: str, exclude: Sequence[str]) -> None:
+        """Raise `InvalidInput` for a folder of this machine whose files would be read twice, or are memories."""
+        for folder in self.records.mirrored(self.host):
+            if folder == root or _within(root, folder, ()) or _within(folder, root, exclude):
+                raise InvalidInput(f"{root} has the files that mirror memories, which are found already; give another")
+        known = self.ours(scope.readable)
+        for library in known:
+            if library.root == root and library.scope != scope:
+                raise InvalidInput(
+                    f"{root} is library {library.name!r} of {library.scope}, which is searched from here"
+                )
+        for library in known:
+            if inner := _within(root, library.root, library.exclude):
+                raise InvalidInput(
+                    f"{root} is a part of library {library.name!r}, which has its notes; to make it a library of its "
+                    f"own, exclude `/{inner}/` there"
+                )
+            if inner := _within(library.root, root, exclude):
+                raise InvalidInput(
+                    f"library {library.name!r} is a part of {root}: remove it first, or exclude `/{inner}/` here"
+                )
 
     def adopt(self) -> None:
         """Register the folder of the settings, if it exists."""
@@ -373,6 +396,16 @@ class NoteSystem:
         except StoreUnavailable:
             return StoreCount("milvus.notes", None, None)
         return StoreCount("milvus.notes", before, left)
+
+
+def _within(inner: str, outer: str, exclude: Sequence[str]) -> str:
+    """The path of a folder below another one; empty if it lies elsewhere, or is excluded by its path or a name."""
+    if inner == outer or not PurePath(inner).is_relative_to(outer):
+        return ""
+    path = PurePath(inner).relative_to(outer)
+    excluded = {pattern.strip("/") for pattern in exclude}
+    parts = {*path.parts, *(each.as_posix() for each in (path, *path.parents))}
+    return "" if excluded & parts else path.as_posix()
 
 
 def _named_in(hits: Sequence[Hit]) -> set[str]:

@@ -2,12 +2,15 @@
 
 import shutil
 import threading
+import uuid
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import biem
+from biem.domain.policies.jobs import SleepPolicy
+from biem.domain.policies.notes import LibraryPolicy
 from biem.errors import InvalidInput, NotFound
 from tests.support.fakes import WordEmbedder
 from tests.support.servers import Configure
@@ -110,6 +113,48 @@ def test_a_missing_root_deletes_nothing(synced: biem.Memory, vault: Path) -> Non
     assert (scan.deleted, scan.files) == (0, 0)
     assert "vault" in scan.reason
     assert synced.notes.search("hotel near the river")[0].note.path == "plans/lisbon.md"
+
+
+def test_no_file_is_read_for_two_libraries_or_as_a_note_of_a_memory(memory: biem.Memory, vault: Path) -> None:
+    memory.notes.add(vault, exclude=["/plans/"])
+    weapons, plans = vault / "武器", vault / "plans"
+    # A part of a library answers already, and a folder above one would answer again
+    with pytest.raises(InvalidInput, match="exclude `/武器/法器/` there"):
+        memory.notes.add(weapons / "法器")
+    with pytest.raises(InvalidInput, match="part of"):
+        memory.notes.add(vault.parent)
+    memory.notes.add(vault.parent, name="above", exclude=["vault"])
+    # What the outer library leaves out may be one
+    memory.notes.add(plans)
+    memory.notes.sync()
+    found = memory.notes.search("荒原上的孤灯 hotel near the river", top_k=20)
+    assert len({(hit.note.root, hit.note.path, hit.chunk.place) for hit in found}) == len(found) == 5
+    # A project reads the libraries of its user
+    project = memory.scope(project="trip")
+    with pytest.raises(InvalidInput, match="searched from here"):
+        project.notes.add(vault, name="mine")
+    # And files that mirror memories are memories
+    mirror = vault.parent / "mirror"
+    memory.mirror.add(mirror)
+    for folder in (mirror, mirror / "long_term"):
+        folder.mkdir(parents=True, exist_ok=True)
+        with pytest.raises(InvalidInput, match="mirror memories"):
+            project.notes.add(folder)
+
+
+def test_the_folder_of_the_settings_is_not_removed_while_it_would_come_back(
+    settings: Configure, embedder: WordEmbedder, vault: Path
+) -> None:
+    chosen = settings(notes=LibraryPolicy(root=str(vault)), sleep=SleepPolicy(off=("notes",)), user=uuid.uuid4().hex)
+    with biem.connect(chosen, embedder=embedder) as memory:
+        assert [library.name for library in memory.notes.libraries()] == ["raw"]
+        with pytest.raises(InvalidInput, match="BIEM_NOTES__ROOT"):
+            memory.notes.remove("raw")
+        away = vault.rename(vault.with_name("away"))
+        memory.notes.remove("raw")
+        assert memory.notes.libraries() == []
+        away.rename(vault)
+        memory.erase(user=memory.bound_to.user)
 
 
 def test_what_a_library_needs_is_said_until_it_is_done(memory: biem.Memory, vault: Path) -> None:
