@@ -313,6 +313,8 @@ def erase(
         receipt = memory.notes.erase(path)
     rows = [(count.store, count.before, count.after) for count in receipt.stores]
     invocation.out.result(receipt, lambda: invocation.out.table(("store", "before", "after"), rows))
+    for file in receipt.kept_files:
+        invocation.out.note(f"the file stays, delete it yourself: {on_one_line(file)}")
 
 
 def parted(place: str) -> tuple[str, int | None]:

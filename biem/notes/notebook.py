@@ -329,7 +329,7 @@ class Notebook:
     def erase(self, path: str) -> Receipt:
         """Destroy the records of one note of this scope; its path is excluded, so that no scan brings it back.
 
-        The file stays. Returns the receipt, which lists every store. Raises `NotFound`.
+        The file stays. Returns the receipt, which lists every store and the file. Raises `NotFound`.
         """
         require_string(path, "the path")
         system = self._system
@@ -352,6 +352,7 @@ class Notebook:
             erased_at=system.clock.now(),
             memories=0,
             stores=tuple(counts),
+            kept_files=tuple(f"{note.root}/{note.path}" for note in found),
         )
         shown = {
             "id": receipt.id,

@@ -245,6 +245,7 @@ def test_a_renamed_tag_needs_one_embedding(synced: biem.Memory, embedder: WordEm
 def test_an_erased_note_does_not_return(synced: biem.Memory, vault: Path) -> None:
     receipt = synced.notes.erase("plans/lisbon.md")
     assert receipt.complete
+    assert receipt.kept_files == (str(vault / "plans" / "lisbon.md"),)
     assert {count.store: count.before for count in receipt.stores}["postgres.note_chunks"] == 3
     [scan] = synced.notes.sync(full=True).libraries
     assert scan.new == 0
@@ -255,6 +256,7 @@ def test_an_erased_note_does_not_return(synced: biem.Memory, vault: Path) -> Non
 def test_an_erased_scope_has_no_notes(synced: biem.Memory, vault: Path) -> None:
     synced.remember("I like tea.")
     receipt = synced.erase(synced.bound_to)
+    assert receipt.kept_files == (str(vault),)
     assert receipt.complete
     before = {count.store: count.before for count in receipt.stores}
     assert (before["postgres.notes"], before["postgres.note_chunks"], before["postgres.note_libraries"]) == (2, 5, 1)
