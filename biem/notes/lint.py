@@ -39,7 +39,7 @@ def lint(note: ParsedNote | SkippedNote) -> list[NoteFinding]:
         *_too_long(note),
         *_broken(note),
     ]
-    return sorted(findings, key=lambda finding: finding.line)
+    return sorted(dict.fromkeys(findings), key=lambda finding: finding.line)  # pieces of one line have one finding
 
 
 def _finding(note: ParsedNote, line: int, rule: LintRule, advice: str) -> NoteFinding:
