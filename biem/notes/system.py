@@ -182,8 +182,8 @@ class NoteSystem:
         for library in known:
             if inner := _within(root, library.root, library.exclude):
                 raise InvalidInput(
-                    f"{root} is a part of library {library.name!r}, which has its notes; to make it a library of its "
-                    f"own, exclude `/{inner}/` there"
+                    f"{root} is a part of library {library.name!r}, which has its notes already; to make it a library "
+                    f"of its own, add {library.name!r} anew with `--exclude /{inner}/`"
                 )
             if inner := _within(library.root, root, exclude):
                 raise InvalidInput(

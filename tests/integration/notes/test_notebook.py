@@ -119,7 +119,7 @@ def test_no_file_is_read_for_two_libraries_or_as_a_note_of_a_memory(memory: biem
     memory.notes.add(vault, exclude=["/plans/"])
     weapons, plans = vault / "武器", vault / "plans"
     # A part of a library answers already, and a folder above one would answer again
-    with pytest.raises(InvalidInput, match="exclude `/武器/法器/` there"):
+    with pytest.raises(InvalidInput, match="--exclude /武器/法器/"):
         memory.notes.add(weapons / "法器")
     with pytest.raises(InvalidInput, match="part of"):
         memory.notes.add(vault.parent)
