@@ -15,7 +15,7 @@ _CONFLICT = re.compile(
 )
 """Syncthing, ownCloud, Dropbox, Nextcloud, Obsidian, Seafile and Nutstore keep both versions of a file side by side."""
 FILLED_BY_PROGRAMS = ("node_modules/", "**/logseq/bak/", "**/logseq/version-files/")
-"""Patterns of folders whose files nobody wrote as notes here: packages, and former versions of the pages of Logseq."""
+"""Patterns of folders whose files are no notes of a person: packages, and former versions of the pages of Logseq."""
 
 
 def is_temporary(name: str) -> bool:

@@ -153,7 +153,7 @@ def test_two_notes_of_the_same_text_are_distinguished_by_the_folder_that_the_que
                 "yarns/Alpaca.md": "# Alpaca\n\n## Washing\n\nBy hand at thirty degrees, dried flat.\n",
                 "clocks/Brass.md": "# Brass\n\n## Repair\n\nThe spring was changed last winter.\n",
                 **{
-                    f"clocks/clock {n}.md": f"# Clock {n}\n\n## Repair\n\nThis clock, a clock of clocks, is clock {n}.\n"
+                    f"clocks/clock {n}.md": f"# Clock {n}\n\n## Repair\n\nThis clock of clocks is clock {n}.\n"
                     for n in range(8)
                 },
                 "play/act one.md": "# Act one\n\n## Garden\n\nThe “Gardener” hides the letter under a stone.\n",
