@@ -169,13 +169,15 @@ class NoteSystem:
         return [each for each in self.records.libraries(scopes) if each.host in (ANY_HOST, self.host)]
 
     def require_apart(self, scope: Scope, root: str, exclude: Sequence[str]) -> None:
-        """Raise `InvalidInput` for a folder of this machine whose files would be read twice, or are memories."""
+        """Raise `InvalidInput` for a new folder of this machine whose files would be read twice, or are memories."""
+        known = self.ours(scope.readable)
+        if any(library.scope == scope and library.root == root for library in known):
+            return
         for folder in self.records.mirrored(self.host):
             if folder == root or _within(root, folder, ()) or _within(folder, root, exclude):
                 raise InvalidInput(f"{root} has the files that mirror memories, which are found already; give another")
-        known = self.ours(scope.readable)
         for library in known:
-            if library.root == root and library.scope != scope:
+            if library.root == root:
                 raise InvalidInput(
                     f"{root} is library {library.name!r} of {library.scope}, which is searched from here"
                 )
@@ -399,11 +401,13 @@ class NoteSystem:
 
 
 def _within(inner: str, outer: str, exclude: Sequence[str]) -> str:
-    """The path of a folder below another one; empty if it lies elsewhere, or is excluded by its path or a name."""
+    """The path of a folder below another one; empty if it lies elsewhere, is hidden, or excluded by a path or name."""
     if inner == outer or not PurePath(inner).is_relative_to(outer):
         return ""
     path = PurePath(inner).relative_to(outer)
     excluded = {pattern.strip("/") for pattern in exclude}
+    if any(part.startswith(".") for part in path.parts):
+        return ""
     parts = {*path.parts, *(each.as_posix() for each in (path, *path.parents))}
     return "" if excluded & parts else path.as_posix()
 

@@ -123,7 +123,7 @@ def test_no_file_is_read_for_two_libraries_or_as_a_note_of_a_memory(memory: biem
         memory.notes.add(weapons / "法器")
     with pytest.raises(InvalidInput, match="part of"):
         memory.notes.add(vault.parent)
-    memory.notes.add(vault.parent, name="above", exclude=["vault"])
+    memory.notes.add(vault.parent, name="above", exclude=["vault", "trip", "mirror"])
     # What the outer library leaves out may be one
     memory.notes.add(plans)
     memory.notes.sync()
@@ -133,7 +133,11 @@ def test_no_file_is_read_for_two_libraries_or_as_a_note_of_a_memory(memory: biem
     project = memory.scope(project="trip")
     with pytest.raises(InvalidInput, match="searched from here"):
         project.notes.add(vault, name="mine")
-    # And files that mirror memories are memories
+    # And what is known already stays so
+    assert memory.notes.add(vault) in memory.notes.libraries()
+    # And files that mirror memories are memories, where a library would read them
+    memory.mirror.add(vault.parent / "trip" / ".aimate" / "memory")
+    project.notes.add(vault.parent / "trip")
     mirror = vault.parent / "mirror"
     memory.mirror.add(mirror)
     for folder in (mirror, mirror / "long_term"):
