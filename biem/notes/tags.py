@@ -18,6 +18,8 @@ _PREFIX = late(
 )
 """A date or a number before a name: `2025-03-14 meeting`, `01_basics`, `2.1 setup`, `03、总结`."""
 _NUMBER = late(r"[\d\W_]*")
+_NAMESPACE = "___"
+"""Logseq's sign for a `/` in the name of a page."""
 _QUOTES = late(
     r"“([^“”\n。！？；，、!?;,:：]{2,24})”"
     r"|「([^「」\n。！？；，、!?;,:：]{2,24})」"
@@ -59,14 +61,18 @@ def _is_idle(name: str, key: str) -> bool:
 
 
 def stem(path: str) -> str:
-    """The file name of a path, without extension and without a date or number before it; may be empty."""
-    return _named(_EXTENSION.sub("", path.replace("\\", "/").rpartition("/")[2]))
+    """The file's name without extension and without a date or number before it; may be empty."""
+    return _page(path).rpartition(_NAMESPACE)[2].strip()
 
 
 def path_tags(path: str) -> list[str]:
     """The directories of a path and the file name, outermost first; `/` and `\\` both separate."""
     *directories, _ = path.replace("\\", "/").split("/")
-    return [*filter(None, map(_named, directories)), *filter(None, [stem(path)])]
+    return [*filter(None, map(_named, directories)), *filter(None, map(str.strip, _page(path).split(_NAMESPACE)))]
+
+
+def _page(path: str) -> str:
+    return _named(_EXTENSION.sub("", path.replace("\\", "/").rpartition("/")[2]))
 
 
 def note_tags(path: str, front: FrontMatter, title_heading: str, *, most: int) -> NoteTags:
