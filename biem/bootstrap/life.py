@@ -109,6 +109,7 @@ def build_eraser(
         inertia_store=write.inertia_store,
         scopes=stores.directory,
         forgotten=forgets(life=life, write=write, read=read),
+        note_folders=lambda scope: [library.root for library in notes.records.libraries([scope])],
         erase_notes=notes.erase_scope,
         backups=ground.backups,
         erase_files=mirror.erase,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biem.cli.invocation import NO_WORKER, of
-from biem.cli.output import SHOWN_CHARS, Interrupted, Output, shown_time
+from biem.cli.output import SHOWN_CHARS, Interrupted, Output, on_one_line, shown_time
 from biem.domain.text import MOST_LISTED, one_line
 from biem.errors import InvalidInput
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 FINDINGS = 10
 """Exit code of `lint` with findings."""
+
+_WHOLE_CITATION = 100_000
+"""Characters of a text of which a tenth are enough for any citation."""
 
 app = typer.Typer(help="Folders of Markdown files, searched together with memories. Files are only read.")
 Library = Annotated[str | None, typer.Argument(metavar="LIBRARY", help="Default: all of the scope.")]
@@ -93,7 +96,7 @@ def watch(context: typer.Context) -> None:
     out, stopped = invocation.out, threading.Event()
     with invocation.memory() as memory, ended_by(stopped):
         for library in memory.notes.libraries():
-            out.note(f"watching {library.name}: {library.root}")
+            out.note(f"watching {library.name}: {on_one_line(library.root)}")
         memory.notes.watch(stopped, lambda report: _tell_scan(out, report))
     out.note("stopped; what was read is stored")
 
@@ -169,7 +172,7 @@ def show(
     out = invocation.out
 
     def print_page() -> None:
-        out.line(f"{page.note.root}/{page.note.path}", "bold")
+        out.line(on_one_line(f"{page.note.root}/{page.note.path}"), "bold")
         if page.note.reason:
             out.note(page.note.reason)
         for chunk in chunks:
@@ -310,6 +313,8 @@ def erase(
         receipt = memory.notes.erase(path)
     rows = [(count.store, count.before, count.after) for count in receipt.stores]
     invocation.out.result(receipt, lambda: invocation.out.table(("store", "before", "after"), rows))
+    for file in receipt.kept_files:
+        invocation.out.note(f"the file stays, delete it yourself: {on_one_line(file)}")
 
 
 def parted(place: str) -> tuple[str, int | None]:
@@ -321,7 +326,7 @@ def parted(place: str) -> tuple[str, int | None]:
 def _tell_scan(out: Output, report: "ScanReport") -> None:
     """One line for a scan that changed something, or could not."""
     if report.altered or report.reason:
-        out.line(_scanned(report))
+        out.report(report, lambda: out.line(_scanned(report)))
 
 
 def _scanned(report: "ScanReport") -> str:
@@ -336,8 +341,12 @@ def _scanned(report: "ScanReport") -> str:
 
 
 def _show_hits(out: Output, hits: "NoteHits", more: "dict[str, list[NotePassage]]") -> None:
+    """Hits with their whole paths: a person opens them, and no prompt pays for their length."""
+    from biem.domain.notes.library import cited  # other commands start without it
+
     for hit in hits:
-        out.line(f"{hit.score:.2f}  {hit.citation}", "bold")
+        place = cited(hit.note.path, hit.chunk.lines[0], hit.chunk.headings, _WHOLE_CITATION)
+        out.line(f"{hit.score:.2f}  {on_one_line(place)}", "bold")
         out.line(f"      {one_line(hit.chunk.body, SHOWN_CHARS)}")
         for chunk in more.get(hit.chunk.id, []):
             out.line(f"      {chunk.lines[0]}: {one_line(chunk.body, SHOWN_CHARS)}", "dim")
@@ -345,13 +354,13 @@ def _show_hits(out: Output, hits: "NoteHits", more: "dict[str, list[NotePassage]
 
 def _show_findings(out: Output, findings: "Iterable[NoteFinding]") -> None:
     for found in findings:
-        out.line(f"{found.path}:{found.line}: {found.rule}: {found.advice}")
+        out.line(on_one_line(f"{found.path}:{found.line}: {found.rule}: {found.advice}"))
 
 
 def _show_stats(out: Output, found: "Iterable[LibraryStats]") -> None:
     for each in found:
         library = each.library
-        out.line(f"{library.name}  {library.root}", "bold")
+        out.line(on_one_line(f"{library.name}  {library.root}"), "bold")
         facts = {
             "state": library.state,
             "scanned": _time(library.scanned_at),
@@ -362,7 +371,9 @@ def _show_stats(out: Output, found: "Iterable[LibraryStats]") -> None:
         }
         out.pairs(facts)
         for path, reason in each.troubled:
-            out.line(f"  {path}: {reason}", "dim")
+            out.line(on_one_line(f"  {path}: {reason}"), "dim")
+        if each.advice:
+            out.line(f"  {on_one_line(each.advice)}")
 
 
 def _time(moment: datetime | None) -> str:

@@ -1,7 +1,7 @@
 """Output of the command line: results on stdout, everything else on stderr.
 
-With `--json`, stdout has exactly one JSON document, or nothing after an error; the error is then the last
-line of stderr, `{"error": {"kind", "message", "retryable", "exit_code"}}`.
+With `--json`, stdout has exactly one JSON document (a command that runs on has one a line), or nothing after an error;
+the error is then the last line of stderr, `{"error": {"kind", "message", "retryable", "exit_code"}}`.
 """
 
 import dataclasses
@@ -52,7 +52,9 @@ def _console(stream: TextIO) -> Console:
 
 
 def plain(value: object) -> Any:
-    """Convert `value` to JSON types: dataclasses by field, times in ISO 8601, NaN and infinities as null."""
+    """Convert `value` to JSON types: dataclasses by field, times in ISO 8601, bytes as hexadecimal digits, NaN and
+    infinities as null.
+    """
     from biem.domain.node import Hits, Receipt  # `biem mcp` prints none of these
 
     if isinstance(value, Hits):
@@ -68,6 +70,8 @@ def plain(value: object) -> Any:
         return [plain(item) for item in value]
     if isinstance(value, datetime):
         return value.isoformat()
+    if isinstance(value, bytes):
+        return value.hex()
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if isinstance(value, str | int | float | bool | None) else str(value)
@@ -81,6 +85,11 @@ def to_json(value: object, *, indent: int | None = None) -> str:
 def printable(text: str) -> str:
     """`text` without control and format characters, which could control a terminal; line breaks and tabs stay."""
     return "".join(c for c in text if c in "\n\t" or unicodedata.category(c)[0] != "C" or c == "\u200d")
+
+
+def on_one_line(text: str) -> str:
+    """`text`, such as the path of a file, with line breaks and what `printable` leaves out as escapes: `a\\nb.md`."""
+    return "".join(c if printable(c) and c not in "\n\t" else repr(c)[1:-1] for c in text)
 
 
 def shown_value(value: object) -> str:
@@ -112,6 +121,14 @@ class Output:
         """Print one JSON document, or call `show` to print text."""
         if self.as_json:
             self.stdout.file.write(to_json(document, indent=2 if self.stdout.is_terminal else None) + "\n")
+        else:
+            show()
+        self.stdout.file.flush()
+
+    def report(self, document: object, show: Callable[[], None]) -> None:
+        """Print one of several JSON documents, on a line, or call `show` to print text."""
+        if self.as_json:
+            self.stdout.file.write(to_json(document) + "\n")
         else:
             show()
         self.stdout.file.flush()

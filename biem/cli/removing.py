@@ -9,7 +9,7 @@ from rich.text import Text
 from biem.cli.arguments import Id
 from biem.cli.filters import require_one_of
 from biem.cli.invocation import NO_WORKER, Invocation, of
-from biem.cli.output import Output, plain, shown_time
+from biem.cli.output import Output, on_one_line, plain, shown_time
 from biem.domain.node import Receipt, id_part
 from biem.domain.trust import LEVELS
 from biem.errors import InvalidInput, StoreUnavailable
@@ -152,6 +152,8 @@ def _show_receipt(out: Output, receipt: Receipt) -> None:
     out.table(("store", "before", "after"), rows, right=("before", "after"))
     if receipt.scopes:
         out.table(("scope", "memories"), list(receipt.scopes.items()), right=("memories",))
+    for path in receipt.kept_files:
+        out.line(f"its files stay, delete them yourself: {on_one_line(path)}")
     for backup in receipt.backups:
         out.note(f"may still hold it until {shown_time(backup.expires_at)}, when it is deleted: {backup.path}")
     out.line(f"receipt {receipt.id}", "dim")

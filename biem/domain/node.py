@@ -276,7 +276,8 @@ class Receipt:
     """Proof of an erasure: every store with its counts. `complete` only if nothing is left in any store.
 
     `scopes`: for an erased user, the number of memories in each scope. `backups`: automatic backups made before an
-    upgrade; they may still contain what was erased, and are deleted when they expire.
+    upgrade; they may still contain what was erased, and are deleted when they expire. `kept_files`: folders and files
+    of notes; what was known of them is destroyed, but they are their owner's and stay on the disk.
     """
 
     id: str
@@ -286,6 +287,7 @@ class Receipt:
     stores: tuple[StoreCount, ...]
     scopes: Mapping[str, int] = field(default_factory=dict)
     backups: tuple[AutomaticBackup, ...] = ()
+    kept_files: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:

@@ -26,7 +26,7 @@ LintRule = Literal[
     "empty-section",
     "unreadable",
 ]
-"""What may be wrong with a note. `unreadable`: empty, binary, a link that leads outside, or no permission."""
+"""What may be wrong with a note. `unreadable`: empty, binary, a template, a link that leads outside, no permission."""
 
 LINT_RULES: tuple[str, ...] = get_args(LintRule)
 

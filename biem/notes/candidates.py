@@ -6,6 +6,7 @@ vector ─► dense; tags, or the nearest ─► their notes ─► dense within
 """
 
 import logging
+import math
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,6 +19,7 @@ from biem.domain.policies.notes import NoteRankPolicy
 from biem.domain.scope import Scope
 from biem.domain.text import late
 from biem.errors import BiemError, EmbedderUnavailable
+from biem.notes.rank import TagVectors
 from biem.notes.scope_tags import CurrentTags, ScopeTags
 from biem.notes.tags import identity
 from biem.ports import Embedder, Vector
@@ -60,6 +62,11 @@ class Sought:
     """Windows of time that the query names."""
     unindexed: bool
     """The index lacks some notes."""
+
+    @property
+    def terms(self) -> list[str]:
+        """The index terms that are looked for in each candidate."""
+        return list(dict.fromkeys(self.lexemes))[:_MOST_TERMS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +203,35 @@ class CandidateSearch:
 
     def _read(self, sought: Sought, ids: Collection[str]) -> list[PoolChunk]:
         """The chunks of these ids as they are now."""
-        terms = list(dict.fromkeys(sought.lexemes))[:_MOST_TERMS]
-        return self._records.pool(sought.scopes, sorted(ids), terms)
+        return self._records.pool(sought.scopes, sorted(ids), sought.terms)
+
+
+def count_renamed(
+    found: NoteCandidates,
+    tags: TagVectors,
+    terms: Sequence[str],
+    lexemes_of: Callable[[str], Sequence[str]],
+) -> dict[str, float]:
+    """BM25 scores by chunk, as if a chunk with a renamed tag had its new name in its text, if the query names it.
+
+    The terms of that name are added to `asked`, and about what BM25 gives for them once to the scores.
+    """
+    infos, words = tags.infos, dict(found.words)
+    named = {infos[tag].root for tag in found.named if tag in infos}
+    renamed = [info for info in infos.values() if info.root != info.id and info.root in named]
+    said = dict[int, tuple[set[int], float]]()
+    for info in renamed:
+        name = set(lexemes_of(info.root_shown))
+        places = {place for place, term in enumerate(terms) if term in name}
+        chunks = max(tags.sizes.get(info.ns, 1), info.uses)
+        said[info.id] = places, math.log1p((chunks - info.uses + 0.5) / (info.uses + 0.5))
+    for chunk in found.pool if said else ():
+        for tag in said.keys() & {*chunk.tag_ids, *chunk.note_tag_ids}:
+            places, weight = said[tag]
+            new = places.difference(chunk.asked)
+            words[chunk.id] = words.get(chunk.id, 0.0) + weight * len(new)
+            chunk.asked = tuple(sorted(new.union(chunk.asked)))
+    return words
 
 
 def _timed(sought: Sought) -> list[NoteFilter]:

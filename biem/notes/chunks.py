@@ -24,6 +24,9 @@ _CLAUSE = re.compile(r"[,;:] |[，、：]|[ \t]")
 _PROSE = (_BLANK_LINE, _SENTENCE, _LINE, _CLAUSE)
 _BY_LINES = (_LINE, _SENTENCE, _CLAUSE)
 _COMMENT = re.compile(r"<!--(?:(?!-->).)*+-->", re.DOTALL)
+_PLACEHOLDER = re.compile(r"\{\{[^{}\n]{1,200}\}\}|<%[^%\n]{0,200}%>")
+"""What editors fill in when a template is used: `{{title}}`, `<% tp.date.now() %>`."""
+_ANY_LEVEL = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,11 @@ def cut(
         long = length > max_tokens and _size(text, section) > max_tokens  # a character is a token at most
         found += _pieces(text, section, max_tokens, min(piece_tokens, max_tokens)) if long else [section]
     return found
+
+
+def is_template(text: str, blocks: Sequence[Block]) -> bool:
+    """Whether a text has placeholders, and nothing but headings beside them."""
+    return any(_is_form(text, block) for block in blocks) and all(_is_silent(text, one, _ANY_LEVEL) for one in blocks)
 
 
 def key_of(chain: Sequence[ChainHeading], body: str, number: int) -> bytes:
@@ -185,10 +193,21 @@ def _under(chain: tuple[ChainHeading, ...], heading: Block) -> tuple[ChainHeadin
 
 
 def _is_silent(text: str, block: Block, cut_levels: int) -> bool:
-    """Whether it says nothing: a heading that begins a group, a line across, a comment."""
+    """Whether it says nothing: a heading that begins a group, a line across, a comment, a form to be filled in."""
+    if _is_form(text, block):
+        return True
     if block.kind == "html":
         return not _COMMENT.sub("", text[block.start : block.stop]).strip()
     return block.kind == "rule" or (block.kind == "heading" and block.level <= cut_levels)
+
+
+def _is_form(text: str, block: Block) -> bool:
+    """Whether a block has placeholders and no word beside them, as `- [ ] {{task}}`."""
+    if block.kind in ("heading", "code") or all(text.find(mark, block.start, block.stop) < 0 for mark in ("{{", "<%")):
+        return False
+    shown = text[block.start : block.stop]
+    left = _PLACEHOLDER.sub("", shown)
+    return left != shown and re.search(r"\w", left) is None
 
 
 # -- long sections -----------------------------------------------------------------------------------------------------

@@ -28,6 +28,8 @@ _SAMPLE = 256 << 10
 _HEAD = 8 << 10
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _MOST_CONTROLS = 0.02
+_LEAST_WIDE, _MOSTLY = 8, 0.8
+"""Of characters, and the share of them that are Latin, in UTF-16 without a mark."""
 _ALONE = re.compile(rb"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
 _BEYOND = re.compile(rb"[\x80-\xff]")
 
@@ -48,6 +50,11 @@ def decode(path: str, data: bytes, *, max_bytes: int) -> DecodedText | SkippedNo
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return _decoded(path, data[len(mark) :], encoding, errors="replace")
+    if wide := _wide(data):
+        try:
+            return _decoded(path, data, wide)
+        except UnicodeDecodeError:
+            pass
     if _is_binary(data):
         return SkippedNote(path, "unreadable", "it is no text: give it another extension, or add it to .biemignore")
     try:
@@ -78,6 +85,18 @@ def _decoded(path: str, data: bytes, encoding: str, errors: str = "strict") -> D
     if not text.strip():
         return SkippedNote(path, "unreadable", "it is empty: write something, or delete it")
     return DecodedText(text, encoding)
+
+
+def _wide(data: bytes) -> str:
+    """UTF-16 without a mark, where almost all of its characters are of Latin scripts: every other byte is 0 then."""
+    head = data[:_HEAD]
+    half = len(head) // 2
+    first, second = head[::2].count(0), head[1::2].count(0)
+    if half < _LEAST_WIDE or min(first, second) or max(first, second) < _MOSTLY * half:
+        return ""
+    encoding = "utf-16-be" if first else "utf-16-le"
+    text = head[: 2 * half].decode(encoding, "replace").encode()
+    return "" if _CONTROLS.search(text) else encoding
 
 
 def _is_binary(data: bytes) -> bool:

@@ -10,6 +10,7 @@ from itertools import pairwise
 from biem.domain.note import LintRule, NoteChunk, NoteFinding, ParsedNote, SkippedNote
 from biem.notes import tags
 from biem.notes.chunks import LineNumbers
+from biem.notes.dates import date_of
 from biem.notes.inline import heading_text
 from biem.notes.parse import Block, blocks
 
@@ -38,7 +39,7 @@ def lint(note: ParsedNote | SkippedNote) -> list[NoteFinding]:
         *_too_long(note),
         *_broken(note),
     ]
-    return sorted(findings, key=lambda finding: finding.line)
+    return sorted(dict.fromkeys(findings), key=lambda finding: finding.line)  # pieces of one line have one finding
 
 
 def _finding(note: ParsedNote, line: int, rule: LintRule, advice: str) -> NoteFinding:
@@ -53,17 +54,20 @@ def _no_heading(note: ParsedNote, headings: Sequence[Block], lines: LineNumbers)
 
 def _no_identifier(note: ParsedNote, headings: Sequence[Block]) -> Iterator[NoteFinding]:
     titles = [heading_text(block.texts[0]) for block in headings if block.level == 1]
-    stem = tags.stem(note.path)
-    named = [name for name in (stem, note.front.title, *titles) if name and not tags.is_idle(name)]
-    if not named:
+    if tags.is_idle(tags.stem(note.path)) and not any(map(_names_its_subject, (note.front.title, *titles))):
         advice = "neither the file name nor an H1 names the subject: put its name and core keywords there"
         yield _finding(note, 1, "no-identifier", advice)
+
+
+def _names_its_subject(name: str) -> bool:
+    """Whether a title or heading says what it is about; a day is the subject of an entry of a diary."""
+    return not tags.is_idle(name) or date_of(name) is not None
 
 
 def _too_broad(note: ParsedNote, headings: Sequence[Block], lines: LineNumbers) -> Iterator[NoteFinding]:
     for block in headings:
         name = heading_text(block.texts[0])
-        if block.level <= 3 and tags.is_idle(name):
+        if block.level <= 3 and not _names_its_subject(name):
             advice = f"the heading {name!r} fits any note: name in it what the section is about"
             yield _finding(note, lines.at(block.start), "heading-too-broad", advice)
 

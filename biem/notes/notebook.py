@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from os import PathLike, fspath
 from pathlib import Path
@@ -64,6 +65,9 @@ class Notebook:
     ) -> Library:
         """Register a folder as a library; `sync` reads it. The same folder and name again change nothing.
 
+        A folder within a library that this scope reads, or above one, would answer twice, and one that mirrors
+        memories would give each as a note, too: both are refused, unless the outer library excludes the inner folder.
+
         `name` defaults to the folder's. `exclude`: patterns as in `.gitignore`. `any_host`: every machine has this
         folder, as a shared mount; otherwise only this one reads it. Raises `InvalidInput`.
         """
@@ -77,6 +81,7 @@ class Notebook:
             raise InvalidInput(f"the name of a library has 1 to {_MOST_NAME} characters, not {len(title)}")
         require_names(exclude, "patterns of excluded files")
         host = ANY_HOST if any_host else self._system.host
+        self._system.require_apart(self._scope, str(folder), exclude)
         library = self._system.records.add_library(
             Library(id=new_id(), scope=self._scope, name=title, root=str(folder), host=host, exclude=tuple(exclude))
         )
@@ -89,8 +94,16 @@ class Notebook:
         return self._system.records.libraries(self._scope.readable)
 
     def remove(self, name: str) -> int:
-        """Forget a library and everything known of its files, which stay; returns how many chunks it had."""
+        """Forget a library and everything known of its files, which stay; returns how many chunks it had.
+
+        Raises `NotFound`, and `InvalidInput` for the folder of the settings: it would be registered again at once.
+        """
         library = self._own(name)
+        if (library.scope, library.root) == self._system.default():
+            raise InvalidInput(
+                f"{library.root} is the folder of the settings, which is registered wherever it exists: move it away, "
+                "or set BIEM_NOTES__ROOT to another, and remove the library then"
+            )
         erased = self._system.records.remove_library(library)
         self._system.searcher.changed()
         self._system.purged(erased)
@@ -147,8 +160,12 @@ class Notebook:
         self._system.watch_until(stopped, self._scope, on_scan)
 
     def stats(self) -> list[LibraryStats]:
-        """Counts of each library of this scope, and the first files that are not searched, with the reason."""
-        return [self._system.records.stats(library) for library in self._system.records.libraries([self._scope])]
+        """Counts of each library of this scope, the first files that are not searched, with the reason, and what to do
+        where it is not up to date.
+        """
+        system = self._system
+        found = [system.records.stats(library) for library in system.records.libraries([self._scope])]
+        return [replace(each, advice=system.advice(each)) for each in found]
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
@@ -312,7 +329,7 @@ class Notebook:
     def erase(self, path: str) -> Receipt:
         """Destroy the records of one note of this scope; its path is excluded, so that no scan brings it back.
 
-        The file stays. Returns the receipt, which lists every store. Raises `NotFound`.
+        The file stays. Returns the receipt, which lists every store and the file. Raises `NotFound`.
         """
         require_string(path, "the path")
         system = self._system
@@ -335,6 +352,7 @@ class Notebook:
             erased_at=system.clock.now(),
             memories=0,
             stores=tuple(counts),
+            kept_files=tuple(f"{note.root}/{note.path}" for note in found),
         )
         shown = {
             "id": receipt.id,

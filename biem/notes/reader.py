@@ -38,6 +38,8 @@ class NoteReader:
         sections = chunks.cut(text, matter.end, found, max_tokens=most, piece_tokens=piece, title=above)
         if not sections:
             return SkippedNote(path, "unreadable", "it is empty below its front matter: write something, or delete it")
+        if chunks.is_template(text, found):
+            return SkippedNote(path, "unreadable", "it is a template: it has placeholders to be filled in, and no text")
         only = titles[0] if len(titles) == 1 else above
         inherited = tags.note_tags(path, matter.fields, only, most=self._policy.tags_per_note)
         return ParsedNote(

@@ -12,25 +12,29 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
 import numpy as np
 
-from biem.domain.notes.library import NoteHit, NoteHits, cited
+from biem.domain.notes.library import NoteHit, NoteHits, NotePassage, cited
 from biem.domain.policies.notes import NoteRankPolicy
+from biem.domain.policies.recall import RerankPolicy
 from biem.domain.scope import Scope
 from biem.domain.scores import clamp01, probability
 from biem.domain.times.spans import Window
 from biem.domain.times.windows import earlier, windows
 from biem.domain.tokens import wide_characters
 from biem.errors import BiemError
-from biem.notes.candidates import CandidateSearch, Sought
+from biem.notes.candidates import CandidateSearch, Sought, count_renamed
+from biem.notes.dates import date_of
+from biem.notes.indexed_text import indexed_text
 from biem.notes.rank import NoteQuestion, RankedChunk, TagVectors, few_of_each, guided, ranked, roots_of
 from biem.notes.scope_tags import CurrentTags, ScopeTags
-from biem.notes.tags import identity
+from biem.notes.tags import identity, is_idle, stem
 from biem.ports import Analyzer, Clock, Embedder, Vector
+from biem.ports.embedding import Reranker
 from biem.ports.notes.index import NoteFilter, NoteIndex
 from biem.ports.notes.records import NoteRecords, NotesSize, PoolChunk, TagInfo
 from biem.telemetry import Telemetry
@@ -69,6 +73,49 @@ class RankedPool:
     degraded: tuple[str, ...] = ()
 
 
+class NoteReranker:
+    """The last step of a search: puts the best hits in the order of a reranker, which is asked once. Thread-safe.
+
+    There is none by default. When it fails, the order of the formula is kept and the hits say so.
+    """
+
+    def __init__(self, reranker: Reranker | None, policy: RerankPolicy, telemetry: Telemetry) -> None:
+        self._reranker = reranker
+        self._policy = policy
+        self._telemetry = telemetry
+        self._down_until = 0.0
+
+    def wanted(self, top_k: int) -> int:
+        """How many hits `ordered` needs for `top_k`."""
+        return top_k if self._reranker is None else max(top_k, self._policy.top_n)
+
+    def ordered(self, query: str, hits: Sequence[NoteHit]) -> tuple[Sequence[NoteHit], bool]:
+        """The hits, best first, and whether the reranker failed: then as they were.
+
+        The first ones have its scores; those that it did not read follow, with none above its lowest.
+        """
+        policy, started = self._policy, time.monotonic()
+        if self._reranker is None or len(hits) < 2:
+            return hits, False
+        if started < self._down_until:
+            return hits, True
+        first, rest = hits[: policy.top_n], hits[policy.top_n :]
+        texts = [indexed_text(hit.chunk.headings, hit.chunk.body)[: policy.text_chars] for hit in first]
+        with self._telemetry.span("biem.notes.rerank", texts=len(texts)) as span:
+            try:
+                scores = self._reranker.rerank(query, texts, policy.timeout_s)
+            except BiemError as error:
+                logger.warning("notes are told without the reranker: %s", error)
+                pause_s: float | None = getattr(error, "pause_s", None)
+                self._down_until = time.monotonic() + max(policy.pause_s, pause_s or 0.0)
+                span.add(failed=True)
+                return hits, True
+        judged = sorted(zip(first, map(clamp01, scores), strict=True), key=lambda pair: -pair[1])  # ties stay in order
+        found = [replace(hit, score=score, why={**hit.why, "rerank": score}) for hit, score in judged]
+        least = found[-1].score
+        return [*found, *(replace(hit, score=min(hit.score, least)) for hit in rest)], False
+
+
 class NoteSearcher:
     """Answers queries from notes. Thread-safe."""
 
@@ -82,6 +129,7 @@ class NoteSearcher:
         clock: Clock,
         policy: NoteRankPolicy,
         tag_weights: Sequence[float],
+        reranker: NoteReranker,
         telemetry: Telemetry,
         calling: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
@@ -92,6 +140,7 @@ class NoteSearcher:
         self._clock = clock
         self._policy = policy
         self._weights = tag_weights
+        self._reranker = reranker
         self._telemetry = telemetry
         self._calling = calling
         self._sizes: dict[str, tuple[float, dict[str, NotesSize]]] = {}
@@ -202,10 +251,11 @@ class NoteSearcher:
             found = self._candidates.find(sought, self._policy, degraded)
             pool = [chunk for chunk in found.pool if _meets(chunk, where)]
             known = self._known(found.tags, pool, found.named, {ns: size.chunks for ns, size in sizes.items()})
+            words = count_renamed(found, known, sought.terms, self._analyzer.lexemes)
             if tags:
                 pool = [chunk for chunk in pool if _has_all(roots_of(chunk, known, self._weights), wanted)]
             roots = {known.infos[tag].root for tag in found.named if tag in known.infos}
-            question = NoteQuestion(found.vector, found.words, times, frozenset(roots))
+            question = NoteQuestion(found.vector, words, times, frozenset(roots))
             order = ranked(pool, question, known, self._weights, self._policy)
             span.add(pool=len(pool))
         return RankedPool(scopes, query, order, known.infos, tuple(dict.fromkeys(degraded)))
@@ -216,9 +266,12 @@ class NoteSearcher:
         """
         with self._telemetry.span("biem.notes.told", top_k=top_k) as span:
             order = guided(found.order, _named_by(guides, found.infos), self._policy)
-            hits = self._hits(found.scopes, few_of_each(order, self._policy.per_note, top_k))
-            hits.confidence = self._confidence(found.query, hits, order)
-            hits.degraded = found.degraded
+            wanted = self._reranker.wanted(top_k)
+            hits = self._hits(found.scopes, few_of_each(order, self._policy.per_note, wanted))
+            hits.confidence = self._confidence(found.query, hits, order)  # fitted to the order of the formula
+            hits[:], failed = self._reranker.ordered(found.query, hits)
+            hits.degraded = (*found.degraded, "reranker") if failed else found.degraded
+            del hits[top_k:]
             span.add(hits=len(hits), confidence=hits.confidence)
         return hits
 
@@ -283,7 +336,7 @@ class NoteSearcher:
                 stored.note,
                 clamp01(one.score),
                 one.why,
-                cited(stored.note.path, stored.chunk.lines[0], stored.chunk.headings, len(stored.chunk.body)),
+                citation_of(stored.note.path, stored.chunk),
             )
             for one in best
             if (stored := found.get(one.chunk.id)) is not None
@@ -314,6 +367,12 @@ class NoteSearcher:
             return sum(not said.isdisjoint(terms) for terms in meant) / len(keywords)
         asked = set(self._analyzer.lexemes(" ".join(keywords) or query))
         return len(asked & said) / len(asked) if asked else 0.0
+
+
+def citation_of(path: str, chunk: NotePassage) -> str:
+    """The citation of a chunk; a file called as many others are, such as README.md, is named with its folder."""
+    says_little = is_idle(stem(path)) and date_of(path.rpartition("/")[2]) is None
+    return cited(path, chunk.lines[0], chunk.headings, len(chunk.body), folders_kept=1 if says_little else 0)
 
 
 def _named_by(names: Collection[str], infos: Mapping[int, TagInfo]) -> frozenset[int]:

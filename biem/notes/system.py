@@ -9,14 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from pathlib import PurePath
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from biem.domain.node import Hit, Hits, StoreCount, new_id
 from biem.domain.note import NoteFinding, ParsedNote, SkippedNote
-from biem.domain.notes.library import ANY_HOST, Library, NoteHits, ScanReport
+from biem.domain.notes.library import ANY_HOST, Library, LibraryStats, NoteHits, ScanReport
 from biem.domain.policies.notes import LibraryPolicy, NoteRankPolicy
 from biem.domain.scope import Scope
-from biem.errors import BiemError, StoreUnavailable
+from biem.errors import BiemError, InvalidInput, StoreUnavailable
 from biem.notes.encode import NoteEncoder
 from biem.notes.folder_watcher import BUSY_S, FolderWatcher
 from biem.notes.scan import collisions
@@ -166,6 +168,30 @@ class NoteSystem:
         """The libraries whose folders are on this machine; None: of all scopes."""
         return [each for each in self.records.libraries(scopes) if each.host in (ANY_HOST, self.host)]
 
+    def require_apart(self, scope: Scope, root: str, exclude: Sequence[str]) -> None:
+        """Raise `InvalidInput` for a new folder of this machine whose files would be read twice, or are memories."""
+        known = self.ours(scope.readable)
+        if any(library.scope == scope and library.root == root for library in known):
+            return
+        for folder in self.records.mirrored(self.host):
+            if folder == root or _within(root, folder, ()) or _within(folder, root, exclude):
+                raise InvalidInput(f"{root} has the files that mirror memories, which are found already; give another")
+        for library in known:
+            if library.root == root:
+                raise InvalidInput(
+                    f"{root} is library {library.name!r} of {library.scope}, which is searched from here"
+                )
+        for library in known:
+            if inner := _within(root, library.root, library.exclude):
+                raise InvalidInput(
+                    f"{root} is a part of library {library.name!r}, which has its notes already; to make it a library "
+                    f"of its own, add {library.name!r} anew with `--exclude /{inner}/`"
+                )
+            if inner := _within(library.root, root, exclude):
+                raise InvalidInput(
+                    f"library {library.name!r} is a part of {root}: remove it first, or exclude `/{inner}/` here"
+                )
+
     def adopt(self) -> None:
         """Register the folder of the settings, if it exists."""
         found = self.default()
@@ -261,6 +287,29 @@ class NoteSystem:
             time.sleep(_POLL_S)
         return report
 
+    def advice(self, stats: LibraryStats) -> str:
+        """What keeps a library from being up to date, and what to do; empty if nothing does."""
+        library = stats.library
+        if library.host not in (ANY_HOST, self.host):
+            return f"its folder is on {library.host}: `biem notes sync` reads it there"
+        try:
+            self.files.top(library.root)
+        except StoreUnavailable as error:
+            return f"{error}; what is known of its notes stays searchable"
+        if library.state == "held":
+            return (
+                "most of its files are missing, so nothing was deleted: bring them back, or run "
+                f"`biem notes sync {quote(library.name)} --accept-deletions`"
+            )
+        if library.scanned_at is None:
+            return "it was not read to its end yet: run `biem notes sync`"
+        if stats.pending_chunks:
+            return (
+                f"{stats.pending_chunks} chunks are found by their words only until `biem notes sync` or a process "
+                "with workers indexes them"
+            )
+        return "" if any(stats.files.values()) else "no Markdown file was found in it"
+
     def index_all(
         self,
         scope: Scope,
@@ -349,6 +398,18 @@ class NoteSystem:
         except StoreUnavailable:
             return StoreCount("milvus.notes", None, None)
         return StoreCount("milvus.notes", before, left)
+
+
+def _within(inner: str, outer: str, exclude: Sequence[str]) -> str:
+    """The path of a folder below another one; empty if it lies elsewhere, is hidden, or excluded by a path or name."""
+    if inner == outer or not PurePath(inner).is_relative_to(outer):
+        return ""
+    path = PurePath(inner).relative_to(outer)
+    excluded = {pattern.strip("/") for pattern in exclude}
+    if any(part.startswith(".") for part in path.parts):
+        return ""
+    parts = {*path.parts, *(each.as_posix() for each in (path, *path.parents))}
+    return "" if excluded & parts else path.as_posix()
 
 
 def _named_in(hits: Sequence[Hit]) -> set[str]:

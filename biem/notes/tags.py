@@ -11,13 +11,15 @@ from biem.notes.placeholder import HOLE
 _LONGEST = 100
 """Characters of a tag; a longer heading or name is a sentence."""
 _LONGEST_BOLD = 24
-_EXTENSION = late(r"\.(?:md|markdown)$", re.IGNORECASE)
+_EXTENSION = late(r"\.(?:mdx?|markdown)$", re.IGNORECASE)
 _PREFIX = late(
     r"^(?:(?:19|20)\d\d[-_./]\d{1,2}(?:[-_./]\d{1,2})?|(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])"
     r"|(?:19|20)\d\d年(?:\d{1,2}月(?:\d{1,2}日)?)?|\d{1,3}(?:\.\d{1,3}){0,3})(?=$|[-_. )、．])[-_. )、．]{0,8}"
 )
 """A date or a number before a name: `2025-03-14 meeting`, `01_basics`, `2.1 setup`, `03、总结`."""
 _NUMBER = late(r"[\d\W_]*")
+_NAMESPACE = "___"
+"""Logseq's sign for a `/` in the name of a page."""
 _QUOTES = late(
     r"“([^“”\n。！？；，、!?;,:：]{2,24})”"
     r"|「([^「」\n。！？；，、!?;,:：]{2,24})」"
@@ -59,14 +61,18 @@ def _is_idle(name: str, key: str) -> bool:
 
 
 def stem(path: str) -> str:
-    """The file name of a path, without extension and without a date or number before it; may be empty."""
-    return _named(_EXTENSION.sub("", path.replace("\\", "/").rpartition("/")[2]))
+    """The file's name without extension and without a date or number before it; may be empty."""
+    return _page(path).rpartition(_NAMESPACE)[2].strip()
 
 
 def path_tags(path: str) -> list[str]:
     """The directories of a path and the file name, outermost first; `/` and `\\` both separate."""
     *directories, _ = path.replace("\\", "/").split("/")
-    return [*filter(None, map(_named, directories)), *filter(None, [stem(path)])]
+    return [*filter(None, map(_named, directories)), *filter(None, map(str.strip, _page(path).split(_NAMESPACE)))]
+
+
+def _page(path: str) -> str:
+    return _named(_EXTENSION.sub("", path.replace("\\", "/").rpartition("/")[2]))
 
 
 def note_tags(path: str, front: FrontMatter, title_heading: str, *, most: int) -> NoteTags:

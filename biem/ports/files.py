@@ -34,11 +34,12 @@ class Files(Protocol):
         """
 
     def walk(self, root: str, exclude: Sequence[str] = (), *, obey: bool = True) -> Walk:
-        """The Markdown files (`.md`, `.markdown`) below `root`.
+        """The Markdown files (`.md`, `.markdown`, `.mdx`) below `root`.
 
         Left out without a word: hidden files and folders, temporary and backup files (`*~`, `.#*`), conflict copies of
-        synchronising programs, and what `.gitignore`, `.biemignore` or `exclude` (patterns of the same kind) name;
-        without `obey` only `exclude` does.
+        synchronising programs, folders that programs fill (`node_modules`, `logseq/bak`), unless a pattern such as
+        `!node_modules/` takes them back, and what `.gitignore`, `.biemignore` or `exclude` (patterns of the same kind)
+        name; without `obey` only `exclude` does, and `.mdx` is no Markdown file.
         Links to a folder or to a file outside of the root, and what may not be read, are `skipped`, each with its
         reason; a skipped folder's path ends in `/`. Raises `StoreUnavailable` as `top`.
         """

@@ -8,10 +8,14 @@ from pathspec import GitIgnoreSpec
 IGNORE_FILES = (".gitignore", ".biemignore")
 _TEMPORARY = re.compile(r"^\.|~$|^~\$|^#.*#$")
 _CONFLICT = re.compile(
-    r"\.sync-conflict-\d{8}-\d{6}|\([^()]{0,80}conflicted copy[^()]{0,80}\)|\([^()]{0,80}冲突副本[^()]{0,80}\)",
+    r"\.sync-conflict-\d{8}-\d{6}|_conflict-\d{8}-\d{6}"
+    r"|[(（][^()（）]{0,80}(?:conflicted copy|冲突副本|衝突副本|衝突複本)[^()（）]{0,80}[)）]"
+    r"|\((?:SFConflict |NSConflict-)[^()]{0,120}\)",
     re.IGNORECASE,
 )
-"""Syncthing, Dropbox, Nextcloud and Obsidian keep both versions of a file side by side."""
+"""Syncthing, ownCloud, Dropbox, Nextcloud, Obsidian, Seafile and Nutstore keep both versions of a file side by side."""
+FILLED_BY_PROGRAMS = ("node_modules/", "**/logseq/bak/", "**/logseq/version-files/")
+"""Patterns of folders whose files are no notes of a person: packages, and former versions of the pages of Logseq."""
 
 
 def is_temporary(name: str) -> bool:

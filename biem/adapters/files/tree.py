@@ -7,12 +7,14 @@ from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
 
-from biem.adapters.files.ignored import IGNORE_FILES, IgnoreRules, is_temporary
+from biem.adapters.files.ignored import FILLED_BY_PROGRAMS, IGNORE_FILES, IgnoreRules, is_temporary
 from biem.domain.note import FileStat, LintRule, SkippedNote
 from biem.errors import StoreUnavailable
 from biem.ports.files import FileContent, Walk
 
-EXTENSIONS = (".md", ".markdown")
+EXTENSIONS = (".md", ".markdown", ".mdx")
+_PLAIN = EXTENSIONS[:2]
+"""Those of a folder whose ignore files are not obeyed: it holds no site."""
 _MOST_RULES = 1 << 20
 """Bytes of an ignore file."""
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -41,7 +43,8 @@ class FolderFiles:
         top = Path(self.top(root))
         files: list[FileStat] = []
         skipped: list[SkippedNote] = []
-        for found in _walk(top, IgnoreRules().and_of("", exclude), obey=obey):
+        left_out = [*(FILLED_BY_PROGRAMS if obey else ()), *exclude]
+        for found in _walk(top, IgnoreRules().and_of("", left_out), obey=obey):
             (files if isinstance(found, FileStat) else skipped).append(found)  # type: ignore[arg-type]
         by_path = attrgetter("path")
         return Walk(tuple(sorted(files, key=by_path)), tuple(sorted(skipped, key=by_path)))
@@ -92,7 +95,7 @@ class FolderFiles:
 
 
 def _walk(top: Path, rules: IgnoreRules, *, obey: bool) -> Iterator[FileStat | SkippedNote]:
-    waiting = [("", rules)]
+    waiting, extensions = [("", rules)], EXTENSIONS if obey else _PLAIN
     while waiting:
         folder, above = waiting.pop()
         try:
@@ -112,15 +115,15 @@ def _walk(top: Path, rules: IgnoreRules, *, obey: bool) -> Iterator[FileStat | S
                 if entry.is_dir(follow_symlinks=False):
                     if not inside.hide(f"{path}/"):
                         waiting.append((f"{path}/", inside))
-                elif (_is_note(entry.name) or entry.is_symlink()) and not inside.hide(path):
-                    yield from _file(top, path, entry)
+                elif ((is_note := _is_note(entry.name, extensions)) or entry.is_symlink()) and not inside.hide(path):
+                    yield from _file(top, path, entry, is_note=is_note)
             except FileNotFoundError:
                 continue
             except OSError:
                 yield _skipped(path, "unreadable", _refused("file"))
 
 
-def _file(top: Path, path: str, entry: "os.DirEntry[str]") -> Iterator[FileStat | SkippedNote]:
+def _file(top: Path, path: str, entry: "os.DirEntry[str]", *, is_note: bool) -> Iterator[FileStat | SkippedNote]:
     """A note of a folder, or why it is none; nothing for other things."""
     if entry.is_symlink():
         file = Path(entry.path)
@@ -132,7 +135,7 @@ def _file(top: Path, path: str, entry: "os.DirEntry[str]") -> Iterator[FileStat 
         if is_folder:
             yield _skipped(f"{path}/", "unreadable", _FOLDER_LINK)
             return
-        if not _is_note(entry.name):
+        if not is_note:
             return
         if not leads.is_relative_to(top):
             yield _skipped(path, "unreadable", _OUTSIDE)
@@ -152,8 +155,8 @@ def _rules(top: Path, folder: str, entries: Sequence["os.DirEntry[str]"], above:
     return rules
 
 
-def _is_note(name: str) -> bool:
-    return name.lower().endswith(EXTENSIONS)
+def _is_note(name: str, extensions: tuple[str, ...]) -> bool:
+    return name.lower().endswith(extensions)
 
 
 def _is_unicode(path: str) -> bool:

@@ -25,7 +25,7 @@ from biem.domain.scope import Scope
 from biem.lazy import lazy
 from biem.notes.encode import NoteEncoder
 from biem.notes.folder_watcher import F, FolderWatcher
-from biem.notes.search import NoteSearcher
+from biem.notes.search import NoteReranker, NoteSearcher
 from biem.notes.sync import Scanner
 from biem.notes.system import NoteSystem
 from biem.ports import Analyzer, Clock, EmbedderInfo, JobQueue
@@ -177,6 +177,7 @@ def build_note_searcher(ground: Ground, *, records: PostgresNotes, index: Milvus
         clock=ground.clock,
         policy=ranking.as_designed if ground.policies.recall.profile == "angel" else ranking,
         tag_weights=ground.policies.note_cut.tag_weights,
+        reranker=NoteReranker(ground.stores.reranker, ground.policies.rerank, ground.telemetry),
         telemetry=ground.telemetry,
         calling=ground.priority.calling,
     )

@@ -95,9 +95,7 @@ class SyncReport:
 
 @dataclass(frozen=True, slots=True)
 class LibraryStats:
-    """A library with counts. `files` is by state; `chain_share` is the share of headings and citation in what a
-    prompt shows of all chunks, in characters.
-    """
+    """A library with counts; `files` is by state."""
 
     library: Library
     files: Mapping[str, int]
@@ -106,6 +104,8 @@ class LibraryStats:
     pending_chunks: int
     troubled: tuple[tuple[str, str], ...] = ()
     """Path and reason of the first files that are not searched."""
+    advice: str = ""
+    """What keeps the library from being up to date, and what to do; empty if nothing does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,11 +205,11 @@ class NoteVerdict:
         return f"{self.path}:{self.line}"
 
 
-def cited(path: str, line: int, headings: tuple[str, ...], body_chars: int) -> str:
+def cited(path: str, line: int, headings: tuple[str, ...], body_chars: int, *, folders_kept: int = 0) -> str:
     """Chain and citation in one: directories, file and line, then headings that the file name does not say.
 
     Directories, then headings, are dropped from the left until it has a tenth of the body's characters, or 20; the
-    file's name and the line always stay.
+    file's name, `folders_kept` directories above it and the line always stay.
     """
     folder, _, name = path.rpartition("/")
     stem = name.rpartition(".")[0] or name
@@ -218,9 +218,9 @@ def cited(path: str, line: int, headings: tuple[str, ...], body_chars: int) -> s
     parts, folders = said, folder.split("/") if folder else []
     while True:
         shown = LINKED.join([f"{'/'.join([*folders, name])}:{line}", *parts])
-        if len(shown) <= limit or not (folders or parts):
+        if len(shown) <= limit or not (folders[folders_kept:] or parts):
             return shown
-        if folders:
+        if folders[folders_kept:]:
             folders = folders[1:]
         else:
             parts = parts[1:]

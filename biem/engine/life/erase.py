@@ -33,6 +33,7 @@ class Eraser:
         inertia_store: InertiaStore,
         scopes: ScopeDirectory,
         forgotten: Callable[[Scope], None],
+        note_folders: Callable[[Scope], Sequence[str]],
         erase_notes: Callable[[Scope], Sequence[StoreCount]],
         erase_files: Callable[[Scope, Sequence[str] | None], Sequence[StoreCount]],
         backups: Callable[[], Sequence[AutomaticBackup]],
@@ -40,8 +41,8 @@ class Eraser:
         policy: EncodePolicy,
         telemetry: Telemetry,
     ) -> None:
-        """`erase_notes` destroys all notes of a scope; `erase_files` deletes the files that mirror memories, or a whole
-        scope; `backups` lists the unexpired automatic backups.
+        """`note_folders` are those of a scope, whose files stay; `erase_notes` destroys all notes of it; `erase_files`
+        deletes the files that mirror memories, or a whole scope; `backups` lists the unexpired automatic backups.
         """
         self._records = records
         self._index = index
@@ -52,6 +53,7 @@ class Eraser:
         self._inertia_store = inertia_store
         self._scopes = scopes
         self._forgotten = forgotten
+        self._note_folders = note_folders
         self._erase_notes = erase_notes
         self._erase_files = erase_files
         self._backups = backups
@@ -99,12 +101,14 @@ class Eraser:
                 memories=sum(part.memories for part in parts),
                 stores=(StoreCount("postgres.scopes", len(erased), left), *_summed(parts)),
                 scopes=erased,
+                kept_files=tuple(dict.fromkeys(folder for part in parts for folder in part.kept_files)),
             )
             self._keep(own, receipt)
         return receipt
 
     def _erase(self, scope: Scope, target: str | None, expired_at: datetime | None = None) -> Receipt:
         reading = self._scopes.reading(scope)
+        folders = self._note_folders(scope) if target is None else ()
         notes = self._erase_notes(scope) if target is None else ()
         files = self._erase_files(scope, None) if target is None else ()
         erasure = self._records.erase(scope, target, self._policy.lease_s + 5.0, expired_at=expired_at)
@@ -143,6 +147,7 @@ class Eraser:
             memories=len(ids),
             stores=(*tables, *counts, *notes, *files),
             backups=tuple(self._backups()),
+            kept_files=tuple(folders),
         )
 
     def _forget_talk(self, store: str, talk: RunningMemoryStore | InertiaStore, reading: Iterable[Scope]) -> StoreCount:
@@ -152,8 +157,8 @@ class Eraser:
 
     def _keep(self, scope: Scope, receipt: Receipt) -> None:
         """Store the receipt with counts and ids only: names of projects, and of folders, are text."""
-        shown = asdict(replace(receipt, scopes={}, backups=()))
-        del shown["scopes"], shown["backups"]
+        shown = asdict(replace(receipt, scopes={}, backups=(), kept_files=()))
+        del shown["scopes"], shown["backups"], shown["kept_files"]
         self._records.save_receipt(scope, {**shown, "erased_at": receipt.erased_at.isoformat()})
 
     @staticmethod

@@ -219,6 +219,9 @@ class NoteRecords(Protocol):
         Raises `InvalidInput` if its name or its folder belongs to another library of the scope.
         """
 
+    def mirrored(self, host: str) -> list[str]:
+        """The folders of a machine that mirror memories of any scope."""
+
     def libraries(self, scopes: Sequence[Scope] | None = None) -> list[Library]:
         """The libraries of these scopes, by name; None: of all scopes."""
 

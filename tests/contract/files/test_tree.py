@@ -32,9 +32,9 @@ def skipped(walk: Walk) -> dict[str, str]:
 
 
 def test_markdown_files_are_found_at_any_depth_sorted_with_their_stat(tmp_path: Path) -> None:
-    written(tmp_path, "b.md", "a/deep/er/c.markdown", "a/D.MD", "x.txt", "y.mdx", "武器/法器/剑.md")
+    written(tmp_path, "b.md", "a/deep/er/c.markdown", "a/D.MD", "x.txt", "y.mdx", "z.mdxx", "武器/法器/剑.md")
     found = FILES.walk(str(tmp_path))
-    assert paths(found) == ["a/D.MD", "a/deep/er/c.markdown", "b.md", "武器/法器/剑.md"]
+    assert paths(found) == ["a/D.MD", "a/deep/er/c.markdown", "b.md", "y.mdx", "武器/法器/剑.md"]
     about = (tmp_path / "b.md").stat()
     assert found.files[2] == FileStat("b.md", 4, about.st_mtime_ns, about.st_ino)
     assert found.skipped == ()
@@ -55,11 +55,40 @@ def test_hidden_temporary_and_conflicting_files_are_left_out(tmp_path: Path) -> 
         "a.sync-conflict-20240502-101112-ABC.md",
         "a (Ann's conflicted copy 2024-05-02).md",
         "a (小王的冲突副本 2024-05-02).md",
+        "a（小王 的冲突副本）.md",
+        "a (SFConflict ann@example.org 2024-05-02-10-11-12).md",
+        "a (NSConflict-ann-sv3-1).md",
+        "a_conflict-20240502-101112.md",
         "conflict 2024.md",
+        "kept (Case Conflict).md",
+        "on conflicted copies.md",
     )
     found = FILES.walk(str(tmp_path))
-    assert paths(found) == ["conflict 2024.md", "kept.md"]
+    assert paths(found) == ["conflict 2024.md", "kept (Case Conflict).md", "kept.md", "on conflicted copies.md"]
     assert found.skipped == ()
+
+
+def test_folders_that_programs_fill_are_left_out_unless_they_are_taken_back(tmp_path: Path) -> None:
+    written(
+        tmp_path,
+        "node_modules/lib/README.md",
+        "site/node_modules/a.md",
+        "logseq/bak/pages/Tea/2024-05-02.md",
+        "graph/logseq/version-files/local/a.md",
+        "logseq/notes.md",
+        "bak/a.md",
+        "pages/node_modules.md",
+    )
+    assert paths(FILES.walk(str(tmp_path))) == ["bak/a.md", "logseq/notes.md", "pages/node_modules.md"]
+    # A pattern of the owner takes a folder back, in an ignore file or from the caller
+    written(tmp_path, "site/.biemignore", text="!node_modules/\n")
+    assert "site/node_modules/a.md" in paths(FILES.walk(str(tmp_path)))
+    assert "node_modules/lib/README.md" in paths(FILES.walk(str(tmp_path), ["!/node_modules/"]))
+
+
+def test_a_folder_whose_ignore_files_are_not_obeyed_has_plain_markdown_only(tmp_path: Path) -> None:
+    written(tmp_path, "a.md", "b.mdx", "node_modules/c.md")
+    assert paths(FILES.walk(str(tmp_path), obey=False)) == ["a.md", "node_modules/c.md"]
 
 
 def test_ignore_files_and_the_callers_patterns_hide(tmp_path: Path) -> None:

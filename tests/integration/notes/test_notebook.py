@@ -2,12 +2,15 @@
 
 import shutil
 import threading
+import uuid
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import biem
+from biem.domain.policies.jobs import SleepPolicy
+from biem.domain.policies.notes import LibraryPolicy
 from biem.errors import InvalidInput, NotFound
 from tests.support.fakes import WordEmbedder
 from tests.support.servers import Configure
@@ -112,6 +115,78 @@ def test_a_missing_root_deletes_nothing(synced: biem.Memory, vault: Path) -> Non
     assert synced.notes.search("hotel near the river")[0].note.path == "plans/lisbon.md"
 
 
+def test_no_file_is_read_for_two_libraries_or_as_a_note_of_a_memory(memory: biem.Memory, vault: Path) -> None:
+    memory.notes.add(vault, exclude=["/plans/"])
+    weapons, plans = vault / "武器", vault / "plans"
+    # A part of a library answers already, and a folder above one would answer again
+    with pytest.raises(InvalidInput, match="--exclude /武器/法器/"):
+        memory.notes.add(weapons / "法器")
+    with pytest.raises(InvalidInput, match="part of"):
+        memory.notes.add(vault.parent)
+    memory.notes.add(vault.parent, name="above", exclude=["vault", "trip", "mirror"])
+    # What the outer library leaves out may be one
+    memory.notes.add(plans)
+    memory.notes.sync()
+    found = memory.notes.search("荒原上的孤灯 hotel near the river", top_k=20)
+    assert len({(hit.note.root, hit.note.path, hit.chunk.place) for hit in found}) == len(found) == 5
+    # A project reads the libraries of its user
+    project = memory.scope(project="trip")
+    with pytest.raises(InvalidInput, match="searched from here"):
+        project.notes.add(vault, name="mine")
+    # And what is known already stays so
+    assert memory.notes.add(vault) in memory.notes.libraries()
+    # And files that mirror memories are memories, where a library would read them
+    memory.mirror.add(vault.parent / "trip" / ".aimate" / "memory")
+    project.notes.add(vault.parent / "trip")
+    mirror = vault.parent / "mirror"
+    memory.mirror.add(mirror)
+    for folder in (mirror, mirror / "long_term"):
+        folder.mkdir(parents=True, exist_ok=True)
+        with pytest.raises(InvalidInput, match="mirror memories"):
+            project.notes.add(folder)
+
+
+def test_the_folder_of_the_settings_is_not_removed_while_it_would_come_back(
+    settings: Configure, embedder: WordEmbedder, vault: Path
+) -> None:
+    chosen = settings(notes=LibraryPolicy(root=str(vault)), sleep=SleepPolicy(off=("notes",)), user=uuid.uuid4().hex)
+    with biem.connect(chosen, embedder=embedder) as memory:
+        assert [library.name for library in memory.notes.libraries()] == ["raw"]
+        with pytest.raises(InvalidInput, match="BIEM_NOTES__ROOT"):
+            memory.notes.remove("raw")
+        away = vault.rename(vault.with_name("away"))
+        memory.notes.remove("raw")
+        assert memory.notes.libraries() == []
+        away.rename(vault)
+        memory.erase(user=memory.bound_to.user)
+
+
+def test_what_a_library_needs_is_said_until_it_is_done(memory: biem.Memory, vault: Path) -> None:
+    def advice() -> str:
+        [stats] = memory.notes.stats()
+        return stats.advice
+
+    memory.notes.add(vault)
+    assert "run `biem notes sync`" in advice()
+    memory.notes.sync(wait=False)
+    if memory.notes.stats()[0].pending_chunks:
+        assert "by their words only" in advice()
+    memory.notes.sync()
+    assert advice() == ""
+    # When the disk is away / Then what is known of it still answers, and says why it gets old
+    away = vault.rename(vault.with_name("away"))
+    assert "mount it" in advice()
+    assert memory.notes.search("荒原上的孤灯")
+    away.rename(vault)
+    assert advice() == ""
+    # And a library without any note says so
+    memory.notes.remove("vault")
+    (vault.parent / "empty").mkdir()
+    memory.notes.add(vault.parent / "empty")
+    memory.notes.sync()
+    assert "no Markdown file" in advice()
+
+
 def test_a_missing_root_is_found_before_any_row_of_a_file_is_read(
     synced: biem.Memory, vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,11 +222,12 @@ def test_a_mass_deletion_waits_until_it_is_accepted(memory: biem.Memory, tmp_pat
     assert (scan.held, scan.deleted) == (20, 0)
     [stats] = memory.notes.stats()
     assert (stats.library.state, stats.files["indexed"]) == ("held", 24)
+    assert "`biem notes sync many --accept-deletions`" in stats.advice
     # Until that is accepted
     [scan] = memory.notes.sync(accept_deletions=True).libraries
     assert (scan.held, scan.deleted) == (0, 20)
     [stats] = memory.notes.stats()
-    assert (stats.library.state, stats.files["indexed"]) == ("active", 4)
+    assert (stats.library.state, stats.files["indexed"], stats.advice) == ("active", 4, "")
 
 
 def test_a_renamed_tag_needs_one_embedding(synced: biem.Memory, embedder: WordEmbedder) -> None:
@@ -173,6 +249,7 @@ def test_a_renamed_tag_needs_one_embedding(synced: biem.Memory, embedder: WordEm
 def test_an_erased_note_does_not_return(synced: biem.Memory, vault: Path) -> None:
     receipt = synced.notes.erase("plans/lisbon.md")
     assert receipt.complete
+    assert receipt.kept_files == (str(vault / "plans" / "lisbon.md"),)
     assert {count.store: count.before for count in receipt.stores}["postgres.note_chunks"] == 3
     [scan] = synced.notes.sync(full=True).libraries
     assert scan.new == 0
@@ -183,6 +260,7 @@ def test_an_erased_note_does_not_return(synced: biem.Memory, vault: Path) -> Non
 def test_an_erased_scope_has_no_notes(synced: biem.Memory, vault: Path) -> None:
     synced.remember("I like tea.")
     receipt = synced.erase(synced.bound_to)
+    assert receipt.kept_files == (str(vault),)
     assert receipt.complete
     before = {count.store: count.before for count in receipt.stores}
     assert (before["postgres.notes"], before["postgres.note_chunks"], before["postgres.note_libraries"]) == (2, 5, 1)

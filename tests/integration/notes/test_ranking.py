@@ -69,6 +69,38 @@ def test_a_text_that_uses_another_name_is_found_after_the_tag_is_renamed(memory:
     assert [hit.note.path for hit in hits] == ["往事/夜.md"]
 
 
+@pytest.mark.req("G32", partly="missing references")
+def test_a_renamed_name_is_found_where_a_like_text_is_nearer_to_the_question(
+    memory: biem.Memory, tmp_path: Path
+) -> None:
+    files = {
+        "case/first day.md": "# First day\n\n## Harbour\n\nThe “Commissioner” asked for the logbook of the ferry.\n",
+        "case/second day.md": "# Second day\n\n## Harbour\n\nA deckhand asked for a place on the ferry.\n",
+        "旅店/春.md": "# 春\n\n## 前台\n\n「掌柜」答应了退房的时间。\n",
+        "旅店/秋.md": "# 秋\n\n## 前台\n\n客人答应了退房的时间。\n",
+    }
+    synced(memory, tmp_path, files)
+
+    def said(query: str, path: str) -> float:
+        """How much of the question's words the chunk of a note has."""
+        return next(hit.why["words"] for hit in memory.notes.search(query) if hit.note.path == path)
+
+    english, chinese = "What has Ines Duarte asked for of the ferry?", "陆明答应了退房的时间吗"
+    before = said(english, "case/first day.md"), said(chinese, "旅店/春.md")
+    # When two names are renamed to those that people use
+    memory.notes.rename_tag("Commissioner", "Ines Duarte")
+    memory.notes.rename_tag("掌柜", "陆明")
+    # Then the notes count as having the new names in their texts, and questions without them stay as they were
+    assert best(memory, english) == "case/first day.md"
+    assert best(memory, chinese) == "旅店/春.md"
+    assert said(english, "case/first day.md") > before[0]
+    assert said(chinese, "旅店/春.md") > before[1]
+    assert best(memory, "Which deckhand asked for a place?") == "case/second day.md"
+    # Until that is taken back
+    memory.notes.rename_tag("Commissioner", undo=True)
+    assert said(english, "case/first day.md") == before[0]
+
+
 @pytest.mark.req("G31", "G32")
 def test_an_autobiography_that_never_names_its_author_outranks_a_textbook(memory: biem.Memory, tmp_path: Path) -> None:
     files = {
@@ -107,3 +139,67 @@ def test_two_notes_of_the_same_text_are_distinguished_by_the_folder_that_the_que
     synced(memory, tmp_path, files)
     for folder in ("planets", "metals", "gods"):
         assert best(memory, f"history of mercury among the {folder}") == f"{folder}/mercury.md"
+
+
+@pytest.mark.req("G32", partly="all five in one vault, in two languages")
+@pytest.mark.parametrize(
+    ("files", "renamed", "questions"),
+    [
+        (
+            {
+                "trees/plane.md": "# Plane\n\n## Age\n\nSome are older than the town itself.\n",
+                "tools/plane.md": "# Plane\n\n## Age\n\nSome are older than the town itself.\n",
+                "yarns/Merino.md": "# Merino\n\n## Washing\n\nBy hand at twenty degrees, dried flat.\n",
+                "yarns/Alpaca.md": "# Alpaca\n\n## Washing\n\nBy hand at thirty degrees, dried flat.\n",
+                "clocks/Brass.md": "# Brass\n\n## Repair\n\nThe spring was changed last winter.\n",
+                **{
+                    f"clocks/clock {n}.md": f"# Clock {n}\n\n## Repair\n\nThis clock of clocks is clock {n}.\n"
+                    for n in range(8)
+                },
+                "play/act one.md": "# Act one\n\n## Garden\n\nThe “Gardener” hides the letter under a stone.\n",
+                "play/act two.md": "# Act two\n\n## Garden\n\nThe cook hides the spoon under a stone.\n",
+                "lives/Ada.md": "# Ada\n\n## School\n\nI learned numbers from my mother, and drew wings.\n",
+                "books/units.md": "# Units\n\n## Ada\n\nAda is a language; Ada has types, and Ada programs are long.\n",
+            },
+            ("Gardener", "Tom Reed"),
+            {
+                "How old is a plane among trees?": "trees/plane.md",
+                "How old is a plane among tools?": "tools/plane.md",
+                "washing of Alpaca": "yarns/Alpaca.md",
+                "repair of the clock of Brass": "clocks/Brass.md",
+                "What does Tom Reed hide under a stone?": "play/act one.md",
+                "Ada at school": "lives/Ada.md",
+            },
+        ),
+        (
+            {
+                "乐器/琵琶.md": "# 琵琶\n\n## 年份\n\n最老的有三百年了。\n",
+                "鱼类/琵琶.md": "# 琵琶\n\n## 年份\n\n最老的有三百年了。\n",
+                "面料/亚麻.md": "# 亚麻\n\n## 洗涤\n\n三十度水洗，平铺晾干。\n",
+                "面料/真丝.md": "# 真丝\n\n## 洗涤\n\n冷水手洗，平铺晾干。\n",
+                "桥梁/听雨.md": "# 听雨\n\n## 维修\n\n栏杆去年换过。\n",
+                **{f"桥梁/桥{n}.md": f"# 桥{n}\n\n## 维修\n\n这座桥是桥中之桥，桥的编号是{n}。\n" for n in range(8)},
+                "戏/第一折.md": "# 第一折\n\n## 后院\n\n「管家」把信藏在石头下面。\n",
+                "戏/第二折.md": "# 第二折\n\n## 后院\n\n厨子把勺子藏在石头下面。\n",
+                "自述/祖冲之.md": "# 祖冲之\n\n## 少年\n\n我常常在夜里数星星，把影子的长短记下来。\n",
+                "教材/圆.md": "# 圆\n\n## 祖冲之\n\n祖冲之率是分数，祖冲之率又叫密率，祖冲之率很准。\n",
+            },
+            ("管家", "周福"),
+            {
+                "乐器琵琶的年份": "乐器/琵琶.md",
+                "鱼类琵琶的年份": "鱼类/琵琶.md",
+                "真丝怎么洗涤": "面料/真丝.md",
+                "桥梁听雨的维修": "桥梁/听雨.md",
+                "周福把什么藏在石头下面": "戏/第一折.md",
+                "祖冲之的少年": "自述/祖冲之.md",
+            },
+        ),
+    ],
+    ids=["English", "Chinese"],
+)
+def test_five_problems_of_one_vault(
+    memory: biem.Memory, tmp_path: Path, files: dict[str, str], renamed: tuple[str, str], questions: dict[str, str]
+) -> None:
+    synced(memory, tmp_path, files)
+    memory.notes.rename_tag(*renamed)
+    assert {question: best(memory, question) for question in questions} == questions

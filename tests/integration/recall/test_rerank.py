@@ -4,6 +4,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -70,6 +71,38 @@ def test_no_reranker_is_asked_by_default_one_is_asked_once_and_its_failure_leave
         hits = memory.recall(QUERY, top_k=2)
         assert (texts(hits), hits.degraded) == (rule, ("reranker",))
         assert len(server.calls) == 2
+
+
+@pytest.mark.req("G48", partly="notes")
+def test_notes_are_put_in_order_once_too_and_a_failure_leaves_the_rule(
+    settings: Configure, server: RerankServer, tmp_path: Path
+) -> None:
+    # Given notes of which the reranker likes best the one that the rule has last
+    for name, text in {"key": "the key is under the mat", "box": "the box has a key", "cat": "a cat sleeps"}.items():
+        (tmp_path / f"{name}.md").write_text(f"# {name}\n\n## Place\n\n{text}\n", encoding="utf-8")
+
+    def change(good: dict[str, object]) -> dict[str, object]:
+        documents = server.calls[-1].body["documents"]
+        rows = [{"index": n, "relevance_score": 0.9 if "cat" in text else 0.1} for n, text in enumerate(documents)]
+        return good | {"results": rows}
+
+    server.default = Reply(change=change)
+    with opened(settings, server.url, pause_s=0.0, timeout_s=30.0) as memory:
+        memory.notes.add(tmp_path)
+        memory.notes.sync()
+        # When they are searched for one / Then it was asked once, about all of them, with their headings
+        [hit] = memory.notes.search("where is the key", top_k=1)
+        assert (hit.note.title, hit.score, hit.why["rerank"], len(server.calls)) == ("cat", 0.9, 0.9, 1)
+        assert sorted(text.split(" ")[0] for text in server.calls[0].body["documents"]) == ["box", "cat", "key"]
+        # And once for memories and once for notes where both answer
+        hits = memory.recall(QUERY, top_k=2)
+        assert len(server.calls) == 3
+        assert hits.notes[0].note.title == "cat"
+        # And when it fails / Then the rule stands, and the answer says so
+        server.default = Reply(status=503)
+        found = memory.notes.search("where is the key", top_k=1)
+        assert (found[0].note.title, found.degraded) == ("key", ("reranker",))
+        memory.erase(user=memory.bound_to.user)
 
 
 @pytest.mark.req("X49", partly="the reranker")

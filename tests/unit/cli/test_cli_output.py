@@ -15,7 +15,7 @@ from biem.cli import output
 from biem.cli.admin import exit_code_of
 from biem.cli.app import application, command_of, hoist, run
 from biem.cli.commands import COMMANDS, GROUPS
-from biem.cli.output import Output, Ticker, decode, percentile, plain, printable, to_json
+from biem.cli.output import Output, Ticker, decode, on_one_line, percentile, plain, printable, to_json
 from biem.domain.node import Hit, Hits, Node, Receipt, StoreCount
 from biem.domain.scope import Scope
 from biem.engine.sleep.jobs import JobReport
@@ -109,6 +109,21 @@ def test_memories_cannot_steer_the_terminal() -> None:
     assert printable(evil) == "[2J]0;owned [bold]safe[/bold] abc :smile:\n下一行"
     assert "\x1b[2J" not in said(out)
     assert "[bold]safe[/bold]" in said(out)
+
+
+def test_a_path_is_one_line_and_shows_what_it_hides() -> None:
+    assert on_one_line("plans/a\nb\t\x1b[2J“c”.md") == "plans/a\\nb\\t\\x1b[2J“c”.md"
+    assert on_one_line("武器/🚀 – x.md") == "武器/🚀 – x.md"
+
+
+def test_a_command_that_runs_on_has_a_document_on_each_line() -> None:
+    out = make(as_json=True)
+    for number in range(2):
+        out.report({"sha": b"\x0a\xff", "number": number}, lambda: out.line("never"))
+    assert [json.loads(line) for line in said(out).splitlines()] == [
+        {"sha": "0aff", "number": 0},
+        {"sha": "0aff", "number": 1},
+    ]
 
 
 @pytest.mark.parametrize(

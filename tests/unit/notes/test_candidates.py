@@ -8,8 +8,9 @@ import pytest
 from biem.domain.policies.notes import NoteRankPolicy
 from biem.domain.scope import Scope
 from biem.errors import StoreUnavailable
-from biem.notes.candidates import CandidateSearch, Sought
-from biem.notes.scope_tags import ScopeTags
+from biem.notes.candidates import CandidateSearch, NoteCandidates, Sought, count_renamed
+from biem.notes.rank import TagVectors
+from biem.notes.scope_tags import CurrentTags, ScopeTags
 from biem.ports import Vector
 from biem.ports.notes.index import NoteFilter, NoteIndex
 from biem.ports.notes.records import NamedTags, NoteRecords, PoolChunk, TagInfo
@@ -124,3 +125,27 @@ def test_the_records_search_all_words_only_while_the_index_is_down(
     search(records, index, "harbour", unindexed=unindexed)
     # Then a note that waits, or was given up, has nothing but what the index lacks searched
     assert records.matched == matched
+
+
+def test_a_renamed_tag_gives_its_new_name_to_the_words_of_its_chunks() -> None:
+    tags = {
+        1: TagInfo(1, "ns", "skipper", 2, "nora lind", b"", False, 1),
+        2: TagInfo(2, "ns", "nora lind", 2, "nora lind", b"", False, 1),
+        3: TagInfo(3, "ns", "boats", 3, "boats", b"", False, 9),
+    }
+
+    def chunk(name: str, own: tuple[int, ...], of_note: tuple[int, ...] = ()) -> PoolChunk:
+        return PoolChunk(name, "note", "library", "ns", 0, None, own, (), of_note, (), b"", asked=(0,))
+
+    def counted(named: Sequence[int], *pool: PoolChunk) -> dict[str, float]:
+        found = NoteCandidates(None, {"renamed": 2.0}, named, cast(CurrentTags, None), pool)
+        return count_renamed(found, TagVectors(tags, {}, {"ns": 100}), ["ask", "nora", "lind"], str.split)
+
+    pool = chunk("renamed", (1,)), chunk("of a note", (), (1,)), chunk("other", (3,)), chunk("has it", (2,))
+    words = counted([2], *pool)
+    assert [each.asked for each in pool] == [(0, 1, 2), (0, 1, 2), (0,), (0,)]
+    assert words["renamed"] > words["of a note"] > 0.0
+    assert words.keys() == {"renamed", "of a note"}
+    # A question that does not name it changes nothing
+    other = chunk("renamed", (1,))
+    assert (counted([3], other), other.asked) == ({"renamed": 2.0}, (0,))

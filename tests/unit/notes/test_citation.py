@@ -2,8 +2,9 @@
 
 import pytest
 
-from biem.domain.notes.library import cited
+from biem.domain.notes.library import NotePassage, cited
 from biem.notes.candidates import mentioned
+from biem.notes.search import citation_of
 
 
 @pytest.mark.req("G39")
@@ -20,6 +21,18 @@ def test_a_short_text_has_a_short_citation() -> None:
     assert cited(path, 7, headings, 1_000).startswith("a very long folder/and one more/report.md:7 › Results")
     assert cited(path, 7, headings, 60) == "report.md:7 › Paper"
     assert cited("a/name that is longer than its share.md", 7, (), 10) == "name that is longer than its share.md:7"
+
+
+@pytest.mark.req("G39", partly="files of one name")
+def test_a_folder_stays_where_the_name_of_the_file_says_little() -> None:
+    def citation(path: str) -> str:
+        return citation_of(path, NotePassage(id="x", place=0, lines=(5, 5), headings=(), levels=(), body="é", tokens=1))
+
+    assert citation("the library of weather stations/README.md") == "the library of weather stations/README.md:5"
+    assert citation("observations/weather stations/index.md") == "weather stations/index.md:5"
+    assert citation("diary of this gardener/03/14.md") == "03/14.md:5"
+    assert citation("diary of this gardener/2024-03-14.md") == "2024-03-14.md:5"
+    assert citation("README.md") == "README.md:5"
 
 
 def test_a_query_mentions_runs_of_its_words_and_characters() -> None:

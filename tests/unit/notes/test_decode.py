@@ -51,6 +51,17 @@ def test_a_mark_decides_and_is_no_part_of_the_text(mark: bytes, encoding: str) -
     assert decode("a.md", mark + CHINESE.encode(encoding), max_bytes=LIMIT) == DecodedText(CHINESE, encoding)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_text_of_two_bytes_a_character_is_read_without_a_mark_where_it_is_latin(encoding: str) -> None:
+    text = "# Viola\n\nFour strings, tuned a fifth below the violin – since 1550.\n"
+    assert decode("a.md", text.encode(encoding), max_bytes=LIMIT) == DecodedText(text, encoding)
+
+
+@pytest.mark.parametrize("data", [b"a\0b\0", b"\1\0" * 99, b"a\0\2\0" * 99, bytes(99), b"a\0\0\0" * 99])
+def test_numbers_of_two_bytes_are_no_text(data: bytes) -> None:
+    assert "no text" in skipped(data).reason
+
+
 def test_line_breaks_become_one_kind() -> None:
     assert decode("a.md", b"a\r\nb\rc\n", max_bytes=LIMIT) == DecodedText("a\nb\nc\n", "utf-8")
 

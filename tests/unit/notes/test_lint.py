@@ -89,6 +89,11 @@ def test_a_title_of_the_front_matter_or_an_h1_is_an_identifier() -> None:
     assert rules("# Kefir\n\nx\n", "2024-05-02.md") == []
 
 
+def test_a_day_is_the_subject_of_an_entry_of_a_diary_and_a_number_is_of_nothing() -> None:
+    assert rules("# 2024-05-02\n\n## Garden\n\nx\n\n## 2024年5月3日\n\ny\n", "2024-05-02.md") == []
+    assert rules("# 202405021130\n\nx\n", "202405021130.md") == [(1, "no-identifier"), (1, "heading-too-broad")]
+
+
 def test_headings_without_text_are_empty_and_those_of_parts_are_not() -> None:
     text = "# Kefir\n\n## Grains\n\n### Keeping\n\nx\n\n## Faults\n\n---\n\n## Use\n\nx\n\n### Last\n"
     assert rules(text) == [(9, "empty-section"), (17, "empty-section")]

@@ -51,6 +51,29 @@ def test_without_a_date_there_is_none() -> None:
     assert note("x", "2024/05/02 tea.md").at == datetime(2024, 5, 2, tzinfo=UTC)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\ntags: daily\n---\n# {{title}}\n\n## Weather\n\n- {{place}}\n- [ ] {{ todo }}\n",
+        "# <% tp.file.title %>\n\n<% tp.date.now() %>\n\n### Later\n\n---\n",
+        "## 会议\n\n> {{date:YYYY-MM-DD}} | {{time}}\n",
+    ],
+)
+def test_a_template_that_nobody_filled_in_is_no_note(text: str) -> None:
+    read = reader().read("templates/a.md", text.encode())
+    assert isinstance(read, SkippedNote)
+    assert "template" in read.reason
+
+
+def test_a_text_about_templates_is_a_note_and_an_empty_form_in_it_is_no_chunk() -> None:
+    assert bodies(note("# Vue\n\nWrite {{ message }} in the template.\n")) == ["Write {{ message }} in the template."]
+    assert bodies(note("# Vue\n\n```\n{{ message }}\n```\n")) == ["```\n{{ message }}\n```"]
+    assert bodies(note("# Only a heading\n")) == [""]
+    read = note("# Day\n\n## Mood\n\n{{mood}}\n\n## Work\n\nThe fence is painted.\n")
+    assert chains(read) == [("Day", "Work")]
+    assert "The fence is painted." in bodies(read)[0]
+
+
 @pytest.mark.parametrize("data", [b"---\na: b\n---\n", b"---\na: b\n---\n \n\n"])
 def test_front_matter_alone_is_no_note(data: bytes) -> None:
     read = reader().read("a.md", data)

@@ -60,6 +60,8 @@ def test_weights_fall_from_source_to_source() -> None:
         ("编程/Python.md", ["编程", "Python"]),
         ("产品/需求分析.markdown", ["产品", "需求分析"]),
         ("个人/项目笔记.MD", ["个人", "项目笔记"]),
+        ("site/Getting started.mdx", ["site", "Getting started"]),
+        ("pages/乐器___弦乐___二胡.md", ["pages", "乐器", "弦乐", "二胡"]),
         ("01-basics/2025-03-14 tea meeting.md", ["basics", "tea meeting"]),
         ("2.1 setup/03、总结会.md", ["setup", "总结会"]),
         ("diary/2025-03/2025-03-14.md", ["diary"]),

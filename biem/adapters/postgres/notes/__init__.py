@@ -62,6 +62,9 @@ class PostgresNotes(PostgresNoteIndexing, PostgresNoteReading):
                 raise InvalidInput(f"the folder {known.root} is library {known.name!r} already")
         raise NotFound(f"library {library.name!r} was removed meanwhile; add it again")
 
+    def mirrored(self, host: str) -> list[str]:
+        return [path for (path,) in self._database.fetch(ALL_SCOPES, "note_mirrored", {"host": host})]
+
     def libraries(self, scopes: Sequence[Scope] | None = None) -> list[Library]:
         names = None if scopes is None else [scope.ns for scope in scopes]
         seen = ALL_SCOPES if names is None else ",".join(names)

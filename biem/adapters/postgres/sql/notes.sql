@@ -10,6 +10,9 @@ SELECT l.id::text, s.tenant, s.usr, s.project, l.name, l.root, l.host, l.exclude
 FROM note_libraries l JOIN scopes s USING (ns)
 WHERE %(scopes)s::text[] IS NULL OR l.ns = ANY (%(scopes)s) ORDER BY l.name, l.id
 
+-- note_mirrored: folders of a machine that mirror memories
+SELECT path FROM mirror_roots WHERE host = %(host)s ORDER BY path
+
 -- note_library_state: active, or why it is not scanned
 UPDATE note_libraries SET state = %(state)s WHERE ns = %(ns)s AND id = %(library)s
 

@@ -36,6 +36,7 @@ class World:
         self.calls.erase_files.return_value = []
         ports |= {"erase_notes": self.calls.erase_notes, "erase_files": self.calls.erase_files}
         ports["scopes"] = Mock(reading=lambda scope: [scope])
+        ports["note_folders"] = lambda scope: ["/shelf"]
         clock, policy = HeldClock(), EncodePolicy(lease_s=7.0)
         self.eraser = Eraser(**ports, backups=lambda: [], clock=clock, policy=policy, telemetry=Telemetry())
 
@@ -84,6 +85,9 @@ def test_a_whole_scope_is_taken_out_as_one_and_what_the_process_keeps_of_it_goes
     world.calls.erase_files.return_value = [StoreCount("files", 2, 0)]
     receipt = world.eraser.erase(SCOPE, None)
     assert {StoreCount("postgres.notes", 3, 0), StoreCount("files", 2, 0)} <= set(receipt.stores)
+    # And folders of notes, whose files stay, are named to the caller and not kept in the stored receipt
+    assert receipt.kept_files == ("/shelf",)
+    assert "/shelf" not in str(world.asked("records"))
     world.calls.erase_files.assert_called_once_with(SCOPE, None)
     world.calls.erase_notes.assert_called_once_with(SCOPE)
     assert world.asked("records")[0] == ("records.erase", SCOPE, None, 12.0)
