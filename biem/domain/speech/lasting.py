@@ -1,12 +1,14 @@
 """Statements that stay true and useful: health, safety, identity, relationships and standing orders.
 
 A message with one never expires; it can still be superseded, archived by hand or erased. Word lists in English and
-Chinese decide; a sentence about a passing occasion ("my mother comes tomorrow") does not count.
+Chinese decide; a sentence about a passing occasion ("my mother comes tomorrow") does not count. No list has all
+illnesses, trades and names: what tells a state of the user ("I only have one kidney") is recognised by its form.
 """
 
 import re
 
-from biem.domain.speech.acts import is_standing_order
+from biem.domain.speech.acts import is_standing_order, is_statement, with_spaces
+from biem.domain.speech.timeless import is_timeless
 from biem.domain.text import late
 
 _LONGEST_READ = 10_000
@@ -43,7 +45,32 @@ _HEALTH = late(
     r"|diabetic)\b"
     r"|\b(?:i'm|he's|she's|we're|they're) (?:a )?(?:vegan|vegetarian|deaf|blind|diabetic)\b"
     r"|\b(?:can(?:no|')t|must not|mustn't|not allowed to) (?:eat|drink|have|take|tolerate)\b"
-    r"|\bi take \d|\b\d+ ?mg\b"
+    r"|\bi take \d|\b\d+ ?mg\b|\bdiagnosed\b|\b(?:put|puts|keeps?|started) (?:me|him|her|us) on (?!hold|the (?:list"
+    r"|team))"
+    r"|\b(?:syndrome|disease|disorder|parkinson|alzheimer|crohn|tourette|lupus|stroke|seizures?|ulcers?|hernia|tumou?r"
+    r"|concussion|hiv|copd|ibs|pcos|psoriasis|eczema|hives|rash|vertigo|insomnia|ptsd|ocd|dementia|sober|alcoholi\w+"
+    r"|addict\w*|cpap|prosthe\w+|catheter|dialysis|chemo\w*|transplant|implant|vaccin\w+|antibiotics?|antihistamines?"
+    r"|antidepressants?|beta[- ]blockers?|blood thinners?|painkillers?|inhaler|aspirin|lithium|morphine|steroids?"
+    r"|surgery"
+    r"|deaf|blind(?! date| spot)|hard of hearing|expecting a (?:baby|child|boy|girl)|due date|blood group|faint"
+    r"|(?:break|breaks|breaking) out in|pass out|black out|throw up|can't breathe|for religious reasons)\b"
+    r"|\b(?:sends?|puts?|lands?) (?:me|him|her|us) (?:in|to|into) (?:the )?(?:hospital|er|a&e)\b"
+    r"|\b(?:throat|airways?|tongue|lips|skin|stomach|chest|face|eyes) (?:\w+ )?(?:swells?|itch\w*|hurts?|burns?"
+    r"|close[sd]?"
+    r"|tightens?|cramps?|bleeds?)\b"
+    r"|\b[a-z]{3,}(?:itis|osis|[ae]emia|algia|opathy|plegia|phobic|cillin|mycin|statin|sartan|prazole|azepam|azolam"
+    r"|oxetine|triptan|profen|dipine|thyroxine|formin|caine|parin|farin)\b"
+    r"|(?:西林|霉素|他汀|沙坦|洛尔|普利|拉唑|西泮|唑仑|西汀|地平|洛芬|可的松|双胍|法林|[克尔]乐克|锂盐|激素|肾上腺素"
+    r"|阿司匹林)"
+    r"|[\u4e00-\u9fff](?:[^炎\W]炎(?![热夏黄])|综合征|溃疡|硬化|结石|梗[塞死]|衰竭|障碍)|荨麻疹|湿疹|[起出](?:疹"
+    r"|荨麻)|疹子"
+    r"|帕金森|老年痴呆|中过?风|休克|抽搐|晕[倒厥过]|一.{1,6}就.{0,3}(?:晕|吐|拉|疼|痛|痒|肿|起)|失[明聪]"
+    r"|[耳眼].{0,4}(?:聋|瞎|看不|听不)"
+    r"|[分看听]不[清见到]|喘不|窒息|[嗓喉嘴脸眼](?:.{0,4})肿|戒[酒烟毒]|滴酒不沾|[我他她们家]不[吃喝]|[吃喝]不了"
+    r"|开不了车"
+    r"|手术|起搏器|假肢|支架|透析|化疗|放疗|预产|生孩子|怀上|确诊|患有|诊断|得了?.{1,6}[病症]|乳糖|宗教"
+    r"|[只有]一个(?:肾|肺)"
+    r"|(?:女儿|儿子|老婆|老公|妈妈?|爸爸?)吃素|医生给我"
     r"|过敏|不耐受|哮喘|糖尿病|癫痫|高血压|低血压|心脏病|血型|胰岛素|贫血|血友病|色盲|残疾|轮椅|助听器|怀孕|孕期|慢性"
     r"|偏头痛|关节炎"
     r"|抑郁|自闭|恐惧症|癌|肾病|[我他她]吃素|素食|清真|纯素|不能[吃喝碰服]|不可以[吃喝]|服用|吃药|处方",
@@ -51,13 +78,19 @@ _HEALTH = late(
 )
 _SAFETY = late(
     r"\bemergency (?:contact|number)\b|\bin (?:case of|an) emergency\b|\bdo not resuscitate\b|\bsafe word\b"
-    r"|\bnever (?:let|give|leave|share|tell|mention)\b|紧急联系人|紧急情况|急救|安全词|千万(?:别|不要)|绝对不[能要]",
+    r"|\b(?:never|don't|do not) (?:let|give|leave|share|tell|mention)\b(?! (?:me|us)\b)"
+    r"|^\W*(?:always |please )*(?:keep|lock|close|shut|turn off|don't|do not|never|make sure)\b.*\b(?:or|otherwise"
+    r"|because|so"
+    r" that|in case|whenever)\b|\bif (?:i|he|she|we) (?:\w+ )?(?:collapse|faint|pass out|die|stop breathing)s?\b"
+    r"|要是我?.{0,3}(?:晕|出事)|有急事|不[许准]|(?:锁|关|收)好.{0,3}[，,]|不然|否则|紧急联系人|紧急情况|急救|安全词"
+    r"|千万(?:别|不要)|绝对?不[能要]",
     re.IGNORECASE,
 )
 _IDENTITY = late(
     r"\bmy (?:(?:full|first|last|middle|real|maiden|nick)[ -]?)?name(?:'s| is)\b|\b(?:call me|i go by|i'm called"
     r"|i am called)\b"
-    r"|\bbirthdays?\b|\bborn (?:on|in|at)\b|\banniversar\w+|\bmy pronouns\b|\bmy (?:native|first|mother) (?:language"
+    r"|\bbirthdays?\b|\bborn (?:on|in|at)\b|\bi was born\b|\banniversar\w+|\bmy pronouns\b|\bmy (?:native|first"
+    r"|mother) (?:language"
     r"|tongue)\b"
     r"|\bi(?:'m| am) (?:originally )?from\b|\bmy (?:nationality|citizenship|passport|hometown|religion|ethnicity"
     r"|gender)\b"
@@ -89,15 +122,36 @@ _RELATIONSHIP = late(
 )
 
 
+_STANDING = late(
+    r"\b(?:from now on|going forward|in future|every time you|each time you|when(?:ever)? you (?:write|reply"
+    r"|answer|talk|speak|suggest|recommend|address|call|quote|show|list)|stop \w+ing|no more \w+ing|(?:in|with|after"
+    r"|before) every"
+    r" (?:answer|reply|response|message))\b|^\W*no \w+\W+ever\b"
+    r"|一律|[每各][个条次](?:回答|回复|答案)|都别|绝不|每次(?:都|要|给|跟)|(?:回答|回复|[跟对和给]我说|说话|写东西"
+    r"|写).{0,8}用.{1,8}|别(?:老|总)是?|从此",
+    re.IGNORECASE,
+)
+"""A wish about all answers to come."""
+
+
+def tells_a_state(text: str) -> bool:
+    """Whether a sentence tells how it is with the user, his people or his things, for no particular time."""
+    start = with_spaces(text[:_LONGEST_READ].replace("’", "'"))
+    return any(
+        is_timeless(sentence) and is_statement(sentence) and not _ASKED.search(sentence)
+        for sentence in _SENTENCES.findall(start)
+    )
+
+
 def is_lasting(text: str) -> bool:
     """Whether a message contains a statement that must not expire."""
-    start = text[:_LONGEST_READ].replace("’", "'")
+    start = with_spaces(text[:_LONGEST_READ].replace("’", "'"))
     return is_standing_order(start) or any(_lasts(sentence) for sentence in _SENTENCES.findall(start))
 
 
 def _lasts(sentence: str) -> bool:
     if _ASKED.search(sentence):
         return False
-    if _HEALTH.search(sentence) or _SAFETY.search(sentence) or _IDENTITY.search(sentence):
+    if _HEALTH.search(sentence) or _SAFETY.search(sentence) or _IDENTITY.search(sentence) or _STANDING.search(sentence):
         return True
     return _RELATIONSHIP.search(sentence) is not None and _PASSING.search(sentence) is None
