@@ -3,8 +3,9 @@
     span = base(importance) · reason · (1 + 2·useful)      long-term at least 90 days; core and importance 5 for ever
 
 A person's statements about health, safety, identity, relationships and standing orders never expire, nor do those that
-tell how it is with him, his people or his things, for no particular time; other statements are kept a year at least. Questions, requests and courtesies are not, and the assistant's
-messages are kept a third as long as the same from a person.
+tell how it is with him, his people or his things, for no particular time; other statements are kept a year at least,
+whomever they are about. Questions, requests and courtesies are not, and the assistant's messages are kept a third as
+long as the same from a person.
     deadline = max(last touch + span, the instant its energy falls below 0.1)
 
 An access restarts the span and extends that of weak memories at most to that of long-term ones; only feedback extends

@@ -7,14 +7,16 @@ _SENTENCE_END = re.compile(r"(?<=[。！？；\n])|(?<=[.!?;])\s+")
 _GAP = " ... "
 _MOST_CHARS = 20_000
 """Maximum characters read: every sentence is split into words."""
+_LEAST_ROOM, _LONGEST_WORD = 16, 20
+"""Minimum characters of a part of a sentence, and those in which the end of a word is looked for."""
 
 
 def excerpt(text: str, limit: int, asked: Collection[str], terms_of: Callable[[str], Iterable[str]]) -> str:
     """`text` if it has at most `limit` characters; else those of its sentences that share most terms with `asked`.
 
     Sentences after the best one fill the remaining room, because an answer often follows its question. Gaps are marked
-    with `...`. If no sentence shares a term, the whole text, or if the best is too long, that sentence is returned for
-    the caller to cut.
+    with `...`. Of a best sentence that is too long, such as a line without punctuation, the part with most of the terms
+    is returned. If no sentence shares a term, the whole text is returned for the caller to cut.
     """
     if len(text) <= limit:
         return text
@@ -26,7 +28,7 @@ def excerpt(text: str, limit: int, asked: Collection[str], terms_of: Callable[[s
         return text
     best = order[0]
     if len(sentences[best]) + 2 * len(_GAP) > limit:
-        return sentences[best]
+        return _part(sentences[best], limit, wanted, terms_of)
     ended = len(text) <= _MOST_CHARS
     shown, kept = "", [best]
     for place in dict.fromkeys([best, *order, *range(best + 1, len(sentences)), *range(best - 1, -1, -1)]):
@@ -34,6 +36,25 @@ def excerpt(text: str, limit: int, asked: Collection[str], terms_of: Callable[[s
         if len(longer := _joined(sentences, wider, ended=ended)) <= limit:
             shown, kept = longer, wider
     return shown
+
+
+def _part(sentence: str, limit: int, wanted: set[str], terms_of: Callable[[str], Iterable[str]]) -> str:
+    """The part of a sentence that shares most terms with `wanted`; all of it if `limit` has no room for one."""
+    room = limit - 2 * len(_GAP)
+    if room < _LEAST_ROOM:
+        return sentence
+    starts = range(0, max(1, len(sentence) - room // 2), room // 2)
+    shared = [len(wanted.intersection(terms_of(sentence[start : start + room]))) for start in starts]
+    place = shared.index(max(shared))
+    beside = starts[place + 1] if shared[place + 1 : place + 2] == [shared[place]] else starts[place]
+    start = (starts[place] + beside) // 2  # terms of two overlapping parts stand where they overlap
+    end = start + room
+    if start and (gap := sentence.find(" ", start - 1, start + _LONGEST_WORD)) >= 0:
+        start = gap + 1
+    if end < len(sentence) and (gap := sentence.rfind(" ", end - _LONGEST_WORD, end + 1)) > start:
+        end = gap
+    before, after = _GAP.lstrip() if start else "", _GAP.rstrip() if end < len(sentence) else ""
+    return before + sentence[start:end].strip() + after
 
 
 def _joined(sentences: list[str], kept: list[int], *, ended: bool) -> str:

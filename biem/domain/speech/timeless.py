@@ -30,10 +30,9 @@ _PAST = late(
     r"\b(?:was|were|had|did|went|(?<!'ve )(?<!have )(?<!has )got|came|took|made|saw|said|told|gave|left|broke|lost"
     r"|found|bought|sold|met|ate|drank|ran"
     r"|fell|felt|kept|slept|woke|forgot|brought|thought|spent|sent|won|heard|paid|began|caught|drove|flew|knew|sat"
-    r"|stood"
-    r"|taught|threw|wore|wrote|used to)\b"
-    r"|(?<!am )(?<!is )(?<!are )(?<!be )(?<!been )(?<!'m )(?<!'s )(?<!'re )(?<!'ve )(?<!have )(?<!has )(?<!not )(?<!so )"
-    r"(?<!very )(?<!get )(?<!gets )\b(?!called|named|married|divorced|retired|engaged|gifted)"
+    r"|stood|taught|threw|wore|wrote|used to)\b"
+    r"|(?<!am )(?<!is )(?<!are )(?<!be )(?<!been )(?<!'m )(?<!'s )(?<!'re )(?<!'ve )(?<!have )(?<!has )(?<!not )"
+    r"(?<!so )(?<!very )(?<!get )(?<!gets )\b(?!called|named|married|divorced|retired|engaged|gifted)"
     r"[a-z]{2,}(?<!e)(?<!hundr)ed\b(?!\s+(?:to be|by)\b)"
     r"|(?<![岁年月天])了(?![解不])|过(?![敏年期世程分])",
     re.IGNORECASE,
