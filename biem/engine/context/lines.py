@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from biem.domain.conflict import Matter
 from biem.domain.node import Hit, Node
+from biem.domain.retention import ASSISTANT
 from biem.domain.speech.acts import is_ironic, is_standing_order, is_statement
 from biem.domain.speech.excerpt import excerpt
 from biem.domain.text import late
@@ -31,7 +32,8 @@ _HAN = late("[\u4e00-\u9fff]")
 _CLAUSES = re.compile(r"[,;:，；：。！？!?]\s*|\.\s+")
 _SUPPOSES = late(
     r"^\W*(?:if|suppose|imagine|what if|perhaps|maybe|(?:i|we) (?:may|might|could))\b"
-    r"|^\W*(?:(?:[今明后]年|[下这]个?[月周]|以后|将来|过几[年天])?(?:我们?)?(?:也许|可能|或许|说不定))|^\W*(?:假如|如果|要是|假设)"
+    r"|^\W*(?:(?:[今明后]年|[下这]个?[月周]|以后|将来|过几[年天])?(?:我们?)?(?:也许|可能|或许|说不定))|^\W*(?:假如"
+    r"|如果|要是|假设)"
     r"|\bnot sure yet\b|还没(?:想好|定|确定)"
     r"|\b(?:i|we) heard (?:that\b|(?:\w+ ){1,3}(?:wants?|wanted|is|are|was|may|might|will|would|plans?)\b)"
     r"|\brumou?rs?\b|(?<!no )\bjok(?:ed|ing)\b"
@@ -40,6 +42,16 @@ _SUPPOSES = late(
     r"|听说(?![课读写])|据说|有人(?:建议|提议|说)|开玩笑|传言|猜(?![拳谜灯])",
     re.IGNORECASE,
 )
+_GUESSES = late(
+    r"\b(?:my guess|i(?:'d| would)? (?:guess|suppose|assume|imagine|bet|presume|reckon|suspect|expect|take it|say you)"
+    r"|i(?:'m| am) guessing|if i had to guess|perhaps|maybe|probably|possibly|presumably|apparently|likely"
+    r"|you(?:r \w+)? (?:may|might|could|must|seem|sound|look|appear)s?\b|(?:it )?(?:seems|sounds|looks) (?:like|as if"
+    r"|as though))\b"
+    r"|[我]?(?:猜|估计|想你|看你|打赌|推测|感觉你)|[你您].{0,6}(?:可能|大概|也许|或许|应该|似乎|好像|多半)|听起来"
+    r"|看来|看样子|^\W*(?:也许|可能|大概|或许)",
+    re.IGNORECASE,
+)
+"""Words with which an assistant guesses about the user."""
 _QUOTES = late(
     '^["“‘\'「『][^"”’」』]+["”’\'」』]\\W{0,2}(?:\\w+\\W+){0,4}?(?:said|says|told|wrote)\\b'
     '|^["“‘\'「『].+["”’\'」』].{0,12}[说道]|^\\W*.{1,20}(?:\\b(?:said|says)\\b|说)\\s*[,:，：]?\\s*["“‘「『]',
@@ -223,9 +235,11 @@ def only_asks(node: Node) -> bool:
     return node.kind == "event" and not (is_statement(node.text) or is_standing_order(node.text))
 
 
-def supposes(text: str) -> bool:
-    """Whether its beginning is a supposition, hearsay, a quotation or irony."""
-    text = text[:_BEGINNING]
+def supposes(node: Node) -> bool:
+    """Whether its beginning is a supposition, hearsay, a quotation or irony, or a guess of the assistant's."""
+    text = node.text[:_BEGINNING]
+    if node.source == ASSISTANT and _GUESSES.search(text):
+        return True
     return is_ironic(text) or bool(_SUPPOSES.search(text) or _QUOTES.search(text))
 
 
