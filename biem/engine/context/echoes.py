@@ -15,8 +15,8 @@ _ACKNOWLEDGES = late(
     re.IGNORECASE,
 )
 _PHRASES = (
-    "thanks thank you for telling me letting me know sharing great lovely okay ok sure perfect wonderful alright got it",
-    "so noted note understood keep bear in mind will remember have saved recorded stored updated made written down now",
+    "thanks thank you for telling me letting me know sharing great lovely okay ok sure perfect wonderful alright got",
+    "it so noted note understood keep bear in mind will remember have saved recorded stored updated made written down",
     "好的 明白了 明白 我明白 知道了 了解 收到 太好了 谢谢你告诉我 谢谢告知 感谢 我会记得 我会记住 我记住了 我记下了",
     "已记录 已经记下 记下来了 你的 你们 您的 你对 你是 我的 我们 我对 我是",
 )

@@ -28,6 +28,8 @@ _BEGINNING = 2_000
 """Characters of a text that are searched for a supposition, hearsay or a quotation."""
 _BY_WORDS = 0.5
 """Likeness, 0 to 1, of a part that has all words of the question."""
+_OF_ANYTHING = frozenset({"name"})
+"""Topics that say nothing of the subject."""
 _HAN = late("[\u4e00-\u9fff]")
 _CLAUSES = re.compile(r"[,;:，；：。！？!?]\s*|\.\s+")
 _SUPPOSES = late(
@@ -86,6 +88,8 @@ class LineQuestion:
     """Whether it asks about the present."""
     former: bool = False
     """Whether it explicitly asks for a former state."""
+    aspect: frozenset[str] = frozenset()
+    """Index terms that tell in other words what it asks for, if that is a listed aspect of life and no topic."""
     english: frozenset[str] = frozenset()
     """Things of the English texts among it and the hits; empty if all are in one script."""
 
@@ -105,12 +109,14 @@ class LineReader:
         english: frozenset[str] = frozenset()
         if 0 < len(latin) < len(texts):
             english = english.union(*(self._rules.matter(one[:_READ]).things for one in latin))
+        matter = self._matter(text, english)
         return LineQuestion(
             text,
-            self._matter(text, english),
+            matter,
             frozenset(self._terms_of(text)),
             not asks_of_the_past(text),
             asks_what_was(text),
+            self._analyzer.related(text) if matter.topics <= _OF_ANYTHING else frozenset(),
             english,
         )
 

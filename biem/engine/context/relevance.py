@@ -65,7 +65,7 @@ def line_features(lines: Sequence[RatedLine], question: LineQuestion) -> list[di
         node, told, common = line.hit.node, line.matter, line.terms & question.terms
         topics, event = bool(asked.topics and told.topics), node.kind == "event"
         kin = relatives(told)
-        common_topics = bool(asked.topics & told.topics)
+        common_topics = bool(asked.topics & told.topics or question.aspect & line.terms)
         found.append(
             {
                 "odds": min(max(odds(line.hit.score), -_SUREST), _SUREST),
