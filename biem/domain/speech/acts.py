@@ -15,7 +15,8 @@ _LONGEST_READ = 10_000
 _QUESTION_MARKS = frozenset("?？")
 
 _COURTESIES = (  # longer alternatives stand first: possessive matching does not backtrack
-    "thanks again|many thanks|roger(?: that)?|copy that|will do|good to know|glad to help|happy to help"
+    "thanks again|many thanks|ta|oke?y[- ]dokey|(?:got|gotta) you|fab|roger(?: that)?|copy that|will do|good to know"
+    "|glad to help|happy to help"
     "|(?:duly )?noted|you got it|absolutely|definitely|certainly|congratulations|congrats|have fun|take your time"
     "|i(?:'ll| will|'m going to) (?:definitely |certainly |surely |be sure to |make sure to |try to )?"
     "(?:(?:keep|bear) (?:that|this|it|all that|all of that|them) in mind|remember(?: (?:that|this|it|all that|them))?"
@@ -82,7 +83,7 @@ _HAN_COURTESIES = (
     "|帮了?我?(?:个)?大忙|就这么(?:办|定|说定)|(?:那)?先(?:这样|不聊|聊到这里?|聊到这儿)|打扰(?:[你您])?"
     "|(?:记录|登记)在案|有道理|好消息|慢慢来|[你您]可以的|(?:正|就)是我(?:想|需)?要的|谢了|完美|棒棒(?:哒|的)"
     "|(?:耐心|您的|你的)?(?:等待|等候|理解|配合)|(?:这|那)(?:可|还)?真?是个?|您太|你太|您真|你真"
-    "|(?:你的|您的)?(?:指点|指教|提点|解答|讲解|解释|帮忙|支持|陪伴|建议)"
+    "|(?:你的|您的)?(?:指点|指教|指正|提点|解答|讲解|解释|帮忙|支持|陪伴|建议)"
     "|(?:如果)?(?:还)?有(?:什么)?(?:其他)?(?:需要|问题)(?:的话)?(?:可以)?(?:请)?(?:随时)?(?:告诉|问|找|联系)我"
     "|随时(?:告诉|问|找|联系)我|随时为[你您]服务|没毛病|(?:就)?这样吧|(?:回头|改天)[聊见说]|谢啦|(?:帮|替|为)[你您]"
     "|(?:非常|十分|太|多|真是|真)?(?:谢谢|感谢|多谢)(?:你的帮助|您的帮助|你|您|大家|啦|了)?|没问题|没关系|没事儿|没事"

@@ -54,6 +54,7 @@ _HEALTH = late(
     r"|surgery"
     r"|deaf|blind(?! date| spot)|hard of hearing|expecting a (?:baby|child|boy|girl)|due date|blood group|faint"
     r"|(?:break|breaks|breaking) out in|pass out|black out|throw up|can't breathe|for religious reasons)\b"
+    r"|\b(?:had|have|has) (?:\w+ ){1,3}(?:removed|transplanted|amputated|replaced)\b"
     r"|\b(?:sends?|puts?|lands?) (?:me|him|her|us) (?:in|to|into) (?:the )?(?:hospital|er|a&e)\b"
     r"|\b(?:throat|airways?|tongue|lips|skin|stomach|chest|face|eyes) (?:\w+ )?(?:swells?|itch\w*|hurts?|burns?"
     r"|close[sd]?"
@@ -68,6 +69,8 @@ _HEALTH = late(
     r"|[耳眼].{0,4}(?:聋|瞎|看不|听不)"
     r"|[分看听]不[清见到]|喘不|窒息|[嗓喉嘴脸眼](?:.{0,4})肿|戒[酒烟毒]|滴酒不沾|[我他她们家]不[吃喝]|[吃喝]不了"
     r"|开不了车"
+    r"|[吃喝碰].{0,3}了?.{0,4}(?:[绞疼痛]痛?|吐|拉肚|肿|痒|晕)|摘[除了掉].{0,3}(?:肾|胆|脾|胃|肺|扁桃|阑尾|子宫"
+    r"|甲状腺)|抗凝|在吃.{0,5}药"
     r"|手术|起搏器|假肢|支架|透析|化疗|放疗|预产|生孩子|怀上|确诊|患有|诊断|得了?.{1,6}[病症]|乳糖|宗教"
     r"|[只有]一个(?:肾|肺)"
     r"|(?:女儿|儿子|老婆|老公|妈妈?|爸爸?)吃素|医生给我"
@@ -82,14 +85,17 @@ _SAFETY = late(
     r"|^\W*(?:always |please )*(?:keep|lock|close|shut|turn off|don't|do not|never|make sure)\b.*\b(?:or|otherwise"
     r"|because|so"
     r" that|in case|whenever)\b|\bif (?:i|he|she|we) (?:\w+ )?(?:collapse|faint|pass out|die|stop breathing)s?\b"
-    r"|要是我?.{0,3}(?:晕|出事)|有急事|不[许准]|(?:锁|关|收)好.{0,3}[，,]|不然|否则|紧急联系人|紧急情况|急救|安全词"
+    r"|\bkeep\b.*\b(?:away|out|off)\b|(?:孩子?|小的|老人|[猫狗]).{0,3}(?:不能|不要|别)(?:靠近|进|碰|上|单独)"
+    r"|要是我?.{0,3}(?:晕|出事)|有急事|不[许准]|(?:锁|关|收)好.{0,3}[，,]|不然|否则|紧急|急救|安全词"
     r"|千万(?:别|不要)|绝对?不[能要]",
     re.IGNORECASE,
 )
 _IDENTITY = late(
     r"\bmy (?:(?:full|first|last|middle|real|maiden|nick)[ -]?)?name(?:'s| is)\b|\b(?:call me|i go by|i'm called"
     r"|i am called)\b"
-    r"|\bbirthdays?\b|\bborn (?:on|in|at)\b|\bi was born\b|\banniversar\w+|\bmy pronouns\b|\bmy (?:native|first"
+    r"|\bbirthdays?\b|\bborn (?:on|in|at)\b|\bi was (?:born|adopted|raised|brought up|named after)\b|\b(?:brought"
+    r"|raised) (?:me|us) (?:up|as|in)\b|\banniversar\w+"
+    r"|\bmy pronouns\b|\bmy (?:native|first"
     r"|mother) (?:language"
     r"|tongue)\b"
     r"|\bi(?:'m| am) (?:originally )?from\b|\bmy (?:nationality|citizenship|passport|hometown|religion|ethnicity"
@@ -117,7 +123,7 @@ _RELATIONSHIP = late(
     r"|\bi(?:'m| am) (?:married|engaged|divorced|widowed|single)\b|\b(?:got|get) (?:married|divorced|engaged)\b"
     rf"|我(?:们)?(?:家)?(?:的)?.{{0,3}}(?:{_KIN_ZH})(?:的|叫|是|在|住|姓|有|对|喜欢|不|今年|属)"
     rf"|我(?:们)?(?:家)?(?:有|养了?|领养了?).{{0,6}}(?:{_KIN_ZH})|是我(?:的)?(?:{_KIN_ZH})"
-    r"|我(?:已经)?(?:结婚|离婚|订婚|单身|已婚|未婚)",
+    r"|我(?:已经)?(?:结了?婚|离了?婚|订婚|单身|已婚|未婚)",
     re.IGNORECASE,
 )
 
@@ -126,8 +132,10 @@ _STANDING = late(
     r"\b(?:from now on|going forward|in future|every time you|each time you|when(?:ever)? you (?:write|reply"
     r"|answer|talk|speak|suggest|recommend|address|call|quote|show|list)|stop \w+ing|no more \w+ing|(?:in|with|after"
     r"|before) every"
-    r" (?:answer|reply|response|message))\b|^\W*no \w+\W+ever\b"
-    r"|一律|[每各][个条次](?:回答|回复|答案)|都别|绝不|每次(?:都|要|给|跟)|(?:回答|回复|[跟对和给]我说|说话|写东西"
+    r" (?:answer|reply|response|message))\b|^\W*no \w+\W+ever\b|^\W*(?:please )?(?:answer|reply|write|speak|talk|keep"
+    r"|use)\b.*\balways\b"
+    r"|^\W*[^，,]{0,6}别(?:给|跟|对|把)我|守(?:安息日|斋)|一直用|一律|[每各][个条次](?:回答|回复|答案)|都别|绝不"
+    r"|每次(?:都|要|给|跟)|(?:回答|回复|[跟对和给]我说|说话|写东西"
     r"|写).{0,8}用.{1,8}|别(?:老|总)是?|从此",
     re.IGNORECASE,
 )

@@ -27,7 +27,8 @@ _OCCASION = late(
     re.IGNORECASE,
 )
 _PAST = late(
-    r"\b(?:was|were|had|did|went|(?<!'ve )(?<!have )(?<!has )got|came|took|made|saw|said|told|gave|left|broke|lost"
+    r"(?<!\bis )(?<!\bare )(?<!\bam )\b(?:was|were|had|did|went|(?<!'ve )(?<!have )(?<!has )got|came|took|made|saw"
+    r"|said|told|gave|left|broke|lost"
     r"|found|bought|sold|met|ate|drank|ran"
     r"|fell|felt|kept|slept|woke|forgot|brought|thought|spent|sent|won|heard|paid|began|caught|drove|flew|knew|sat"
     r"|stood|taught|threw|wore|wrote|used to)\b"

@@ -196,6 +196,12 @@ def test_each_property_of_a_memory_prolongs_its_span(shorter: Lived, longer: Liv
         "每次都用英制单位给我报价",
         "阳台门要关好，否则猫会跳下去",
         "我boyfriend有asthma",
+        "They had my gallbladder removed",
+        "My nan raised me in Leith",
+        "Use the 24-hour clock, always",
+        "我喝了牛奶就反胃想吐",
+        "老人家不能碰那个开关",
+        "以后别把我的行程给任何人",
     ],
 )
 def test_health_safety_identity_relationships_and_orders_never_expire(text: str) -> None:
@@ -215,6 +221,7 @@ def test_health_safety_identity_relationships_and_orders_never_expire(text: str)
         ("We're Mennonites", "We're on our way"),
         ("I'm a glazier", "I'm so tired"),
         ("Cold weather upsets my lungs", "I think the weather upsets my plans"),
+        ("My violin is made of maple", "I made a violin"),
         ("我是苗族", "我刚到公司"),
         ("我信伊斯兰教", "我觉得信号不好"),
         ("我师傅姓欧阳", "我师傅昨天生病请假"),

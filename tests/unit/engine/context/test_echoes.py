@@ -27,7 +27,7 @@ def shown(*hits: Hit) -> list[str]:
             "Understood, I'll remember that your choir rehearses in the crypt.",
             "Noted. The crypt is closed in August, where will the choir go?",
         ),
-        ("My stall is number 18.", "Thanks for sharing, I've noted: your stall is number 18.", "Got it. 18 is by gate 3."),
+        ("My stall is number 18.", "Thanks for sharing, noted: your stall is number 18.", "Got it. 18 is near gate 3."),
         ("我们合唱团在地下室排练。", "好的，我记住了，你们合唱团在地下室排练。", "记下了。地下室八月装修，去哪儿唱？"),
         ("我的摊位是18号。", "收到，已记录：您的摊位是18号。", "知道了，18号摊位在3号门旁边，停车方便。"),
     ],
