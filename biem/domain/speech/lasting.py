@@ -127,8 +127,8 @@ _RELATIONSHIP = late(
     re.IGNORECASE,
 )
 _STANDING = late(
-    r"\b(?:from now on|going forward|in future|every time you|each time you|when(?:ever)? you (?:write|reply|answer|talk"
-    r"|speak|suggest|recommend|address|call|quote|show|list)|stop \w+ing|no more \w+ing"
+    r"\b(?:from now on|going forward|in future|every time you|each time you|when(?:ever)? you (?:write|reply|answer"
+    r"|talk|speak|suggest|recommend|address|call|quote|show|list)|stop \w+ing|no more \w+ing"
     r"|(?:in|with|after|before) every (?:answer|reply|response|message))\b|^\W*no \w+\W+ever\b|\balways\W*$"
     r"|^\W*[^，,]{0,6}别(?:给|跟|对|把)我|守(?:安息日|斋)|一直用|一律|[每各][个条次](?:回答|回复|答案)|都别|绝不"
     r"|每次(?:都|要|给|跟)|(?:回答|回复|[跟对和给]我说|说话|写东西|写).{0,8}用.{1,8}|别(?:老|总)是?|从此",
