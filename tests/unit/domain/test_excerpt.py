@@ -54,6 +54,17 @@ def test_of_a_line_without_punctuation_the_part_that_is_asked_for_is_shown() -> 
     assert excerpt("umbrella" * 50, 12, {"u"}, characters) == "umbrella" * 50
 
 
+def test_of_a_book_the_part_with_the_terms_is_read() -> None:
+    # Given a text of which only a part is split into words / Then it is the part with the terms, wherever that stands
+    page = "Nothing of note was said that day. " * 1_000
+    assert excerpt(f"{page}Ann's umbrella is red. {page}", 60, {"umbrella"}, words).startswith(
+        "... Ann's umbrella is red."
+    )
+    assert excerpt(f"{page}The umbrella is Ann's.", 60, {"umbrella"}, words).endswith("The umbrella is Ann's.")
+    line = "后来大家一起出去走走看看。" * 3_000
+    assert "小安的红伞丢在罗马" in excerpt(f"{line}小安的红伞丢在罗马。{line}", 60, set("伞罗马"), characters)
+
+
 @given(
     st.lists(st.sampled_from(["Tea is hot. ", "Ann!", "sun\n", "雨。", "no end ", "? "]), max_size=40),
     st.integers(1, 80),
