@@ -26,6 +26,8 @@ _READ = 500
 """Characters of a text that are searched for persons: a longer text is about many."""
 _BEGINNING = 2_000
 """Characters of a text that are searched for a supposition, hearsay or a quotation."""
+_LONGEST_GUESS = 160
+"""Characters of an assistant's message from which it is an answer, though it may also guess."""
 _BY_WORDS = 0.5
 """Likeness, 0 to 1, of a part that has all words of the question."""
 _OF_ANYTHING = frozenset({"name"})
@@ -46,14 +48,15 @@ _SUPPOSES = late(
 )
 _GUESSES = late(
     r"\b(?:my guess|i(?:'d| would)? (?:guess|suppose|assume|imagine|bet|presume|reckon|suspect|expect|take it|say you)"
-    r"|i(?:'m| am) guessing|if i had to guess|perhaps|maybe|probably|possibly|presumably|apparently|likely"
-    r"|you(?:r \w+)? (?:may|might|could|must|seem|sound|look|appear)s?\b|(?:it )?(?:seems|sounds|looks) (?:like|as if"
-    r"|as though))\b"
-    r"|[我]?(?:猜|估计|想你|看你|打赌|推测|感觉你)|[你您].{0,6}(?:可能|大概|也许|或许|应该|似乎|好像|多半)|听起来"
-    r"|看来|看样子|^\W*(?:也许|可能|大概|或许)",
+    r"|i(?:'m| am) guessing|if i had to guess|(?:may|might|could|must) (?:well )?be|you (?:seem|sound|look|appear)"
+    r"|you(?:r \w+)? (?:may|might|must)(?! (?:try|want|visit|consider|check|like to|also)\b)"
+    r"|(?:perhaps|maybe|probably|possibly|presumably|apparently)\b[^.!?]{0,40}\byour?|your?\b[^.!?]{0,40}"
+    r"\b(?:perhaps|maybe|probably|possibly|presumably|apparently))\b"
+    r"|猜|估计|我(?:想|看)[你您]|打赌|推测|[你您].{0,6}(?:可能|大概|也许|或许|似乎|好像|多半)|听起来|看来|看样子"
+    r"|^\W*(?:也许|可能|大概|或许)",
     re.IGNORECASE,
 )
-"""Words with which an assistant guesses about the user."""
+"""Words with which an assistant guesses about the user. "You could visit …" is a suggestion."""
 _QUOTES = late(
     '^["“‘\'「『][^"”’」』]+["”’\'」』]\\W{0,2}(?:\\w+\\W+){0,4}?(?:said|says|told|wrote)\\b'
     '|^["“‘\'「『].+["”’\'」』].{0,12}[说道]|^\\W*.{1,20}(?:\\b(?:said|says)\\b|说)\\s*[,:，：]?\\s*["“‘「『]',
@@ -244,7 +247,7 @@ def only_asks(node: Node) -> bool:
 def supposes(node: Node) -> bool:
     """Whether its beginning is a supposition, hearsay, a quotation or irony, or a guess of the assistant's."""
     text = node.text[:_BEGINNING]
-    if node.source == ASSISTANT and _GUESSES.search(text):
+    if node.source == ASSISTANT and len(text) <= _LONGEST_GUESS and _GUESSES.search(text):
         return True
     return is_ironic(text) or bool(_SUPPOSES.search(text) or _QUOTES.search(text))
 

@@ -7,6 +7,7 @@ from biem.adapters.analyzers import RuleAnalyzer
 from biem.domain.node import Hit
 from biem.domain.policies.context import ContextPolicy
 from biem.engine.context.block import BlockReader, render
+from biem.engine.context.lines import supposes
 from biem.engine.context.picking import Picker
 from tests.unit.engine.context.measured_hits import hit, measured
 
@@ -54,3 +55,22 @@ def test_a_guess_of_the_assistant_stands_below_what_the_user_said(question: str,
     # Given a guess that is more like the question / Then what the user said is told first
     hits = measured(question, [hit(guess, 0.6, source="assistant"), hit(told, 0.5)])
     assert PICKER.pick(hits, question, 0.9)[0].node.text == told
+
+
+@pytest.mark.parametrize(
+    ("text", "guess"),
+    [
+        ("Your aunt is probably a potter.", True),
+        ("You might be a night person.", True),
+        ("I take it the garage is yours.", True),
+        ("您似乎住在海边。", True),
+        ("You could visit the glass museum, it opens at ten.", False),
+        ("You might want to book the ferry early.", False),
+        ("The ferry leaves at ten.", False),
+        ("您可以去看玻璃博物馆，十点开门。", False),
+        ("The ferry leaves at ten. " * 8 + "You are probably early.", False),
+    ],
+)
+def test_a_suggestion_or_a_long_answer_is_no_guess(text: str, guess: bool) -> None:
+    assert supposes(hit(text, source="assistant").node) is guess
+    assert not supposes(hit("You are probably early.", source="user").node)
