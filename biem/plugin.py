@@ -20,8 +20,17 @@ from biem.domain.text import late, storable
 from biem.engine.concepts.prompt_sections import with_notes, with_running
 from biem.engine.context.block import Context
 from biem.engine.life.implicit_feedback import echoed
-from biem.engine.query.agent_input import SESSION_DETAILS, Asking, Details, Recorded, conditions_of, put, require_known
-from biem.engine.query.request import Conditions
+from biem.engine.query.agent_input import (
+    SESSION_DETAILS,
+    Asking,
+    BlockConditions,
+    Details,
+    Recorded,
+    conditions_of,
+    put,
+    require_known,
+)
+from biem.engine.query.request import Conditions, conditions
 from biem.engine.remember.unsaved import Remembers, Unsaved, log_failure
 from biem.errors import BiemError
 from biem.memory import Memory
@@ -81,6 +90,8 @@ class BIEMContextPlugin:
     ) -> None:
         require_known(where, Conditions)
         self._source = source
+        self._memory: Memory | None = None
+        conditions(self._now(), **where)
         self._where = where
         self._recorded = Recorded()
         self._enabled = not memory_is_disabled() if enabled is None else enabled
@@ -94,7 +105,6 @@ class BIEMContextPlugin:
         self._turn: _Turn | None = None
         self._spoken: str | None = None  # the language of the last input, which commands are answered in
         self._connecting = threading.Lock()
-        self._memory: Memory | None = None
         self._sessions = sessions
         self._observe = observe
         self._recorder: SessionRecorder | None = None
@@ -183,7 +193,7 @@ class BIEMContextPlugin:
         return f"{base}\n\n{block}" if block else base
 
     def messages(
-        self, base: str, history: list[dict[str, Any]], user_input: str, **where: Unpack[Conditions]
+        self, base: str, history: list[dict[str, Any]], user_input: str, **where: Unpack[BlockConditions]
     ) -> list[dict[str, Any]]:
         """The message list of a chat call: system prompt with memories, history, then the user's input."""
         told: Asking = {**where, "history": history}
@@ -253,8 +263,9 @@ class BIEMContextPlugin:
         """Remember the user's message; returns the id, or None when nothing was stored now.
 
         `details`: speaker, at, ref, importance, layer, tags, metadata, kind, origin, trust and expiry, as for
-        `Memory.remember`; with `sessions=True` also `tokens` and `data` of `Sessions.append`. A message
-        that `remember` would refuse is logged and dropped.
+        `Memory.remember`; with `sessions=True` also `tokens` and `data` of `Sessions.append`. A message whose
+        importance, layer, tags, metadata, kind or speaker `remember` would refuse is stored without these, any other
+        that it would refuse is dropped; the log says why.
         """
         memory_id = self._record(content, "user", details)
         own = details.get("origin") in (None, "user") and details.get("trust") in (None, "trusted")
@@ -312,7 +323,7 @@ class BIEMContextPlugin:
         try:
             text = storable(content)
         except BaseException as error:  # noqa: BLE001
-            log_failure(f"a message of type {type(content).__name__} was not remembered; pass its text", error)
+            log_failure("a message was not remembered", error)
             return None
         if not text.strip() and not details.get("data"):
             return None

@@ -159,7 +159,8 @@ def _parsed(text: str) -> dict[str, Any]:
             return value
         raise InvalidInput(f"--where {text!r:.100} is not a JSON object")
     found = _CONDITION.fullmatch(text)
-    if found is None or (not found["value"] and found["sign"][0] in "<>"):
+    signs = found is not None and found["value"].startswith(("<", ">", "="))  # a>>3; such a value stands in quotes
+    if found is None or signs or (not found["value"] and found["sign"][0] in "<>"):
         raise InvalidInput(
             f"--where {text!r:.100} is no condition; write key=value with one of {' '.join(_SIGNS)}, or a JSON object"
         )

@@ -2,9 +2,10 @@
 
     span = base(importance) · reason · (1 + 2·useful)      long-term at least 90 days; core and importance 5 for ever
 
-A person's statements about health, safety, identity, relationships and standing orders never expire; other statements
-are kept a year at least, whomever they are about. Questions, requests and courtesies are not, and the assistant's
-messages are kept a third as long as the same from a person.
+A person's statements about health, safety, identity, relationships and standing orders never expire, nor do those that
+tell how it is with him, his people or his things, for no particular time; other statements are kept a year at least,
+whomever they are about. Questions, requests and courtesies are not, and the assistant's messages are kept a third as
+long as the same from a person.
     deadline = max(last touch + span, the instant its energy falls below 0.1)
 
 An access restarts the span and extends that of weak memories at most to that of long-term ones; only feedback extends
@@ -18,7 +19,7 @@ from datetime import datetime, timedelta
 from biem.domain.energy import reason_quality
 from biem.domain.policies.life import RetentionPolicy
 from biem.domain.speech.acts import is_statement
-from biem.domain.speech.lasting import is_lasting
+from biem.domain.speech.lasting import is_lasting, tells_a_state
 
 _DAY_H = 24.0
 _NORMAL = 3.0
@@ -57,10 +58,13 @@ def retention_days(memory: Lived, policy: RetentionPolicy) -> float | None:
     lasting = policy.keep_lasting and memory.believed and not by_assistant
     if layer == "core" or importance >= 5 or (lasting and is_lasting(memory.text)):
         return None
+    said = memory.believed and memory.kind == "event" and importance >= _NORMAL and not by_assistant
+    if said and policy.keep_lasting and tells_a_state(memory.text):
+        return None
     days = _base_days(importance, policy)
     if by_assistant:
         days *= policy.assistant_factor
-    elif memory.believed and memory.kind == "event" and importance >= _NORMAL and is_statement(memory.text):
+    elif said and is_statement(memory.text):
         days = max(days, policy.stated_days)
     if layer == "long_term":
         days = max(days, policy.long_term_days)

@@ -111,7 +111,12 @@ def cut_lexemes(lexemes: str, most_bytes: int) -> str:
 
 
 def storable(text: str) -> str:
-    """`text` as PostgreSQL accepts it: NUL and lone surrogates, which a broken client may send, become U+FFFD."""
+    """`text` as PostgreSQL accepts it: NUL and lone surrogates, which a broken client may send, become U+FFFD.
+
+    Raises `InvalidInput` for what is no string.
+    """
+    if not isinstance(text, str):
+        raise InvalidInput(f"a text must be a string, not {type(text).__name__}; pass the text of the message")
     return text if _NOT_STORABLE.search(text) is None else text.translate(_UNSTORABLE)
 
 

@@ -192,6 +192,37 @@ def test_a_misspelt_detail_or_condition_is_the_callers_mistake(told: Told) -> No
         one.prepare_context("x", speeker=["Ann"])
     with pytest.raises(TypeError, match="tag"):
         plugin(told, tag=["a"])
+    with pytest.raises(InvalidInput, match="tags must be a list"):
+        plugin(told, tags="a")
+    with pytest.raises(InvalidInput, match="min_energy must be a number from 0 to 1"):
+        plugin(told, min_energy=3)
+
+
+def test_a_wrong_description_costs_the_description_and_not_the_message(
+    told: Told, caplog: pytest.LogCaptureFixture
+) -> None:
+    # Given a memory that refuses a number as a tag / When a message has one / Then it is stored without
+    one: Any = plugin(told)
+    remember = told.remember
+
+    def strict(**message: Any) -> str:
+        if "tags" in message:
+            raise InvalidInput("a tag must be a string, not int")
+        return remember(**message)
+
+    told.remember = strict  # type: ignore[method-assign]
+    assert one.record_user_message("The key is on its hook", tags=[7], importance=0, ttl=timedelta(days=1)) == "id1"
+    [kept] = told.kept
+    assert (kept["text"], kept["ttl"]) == ("The key is on its hook", timedelta(days=1))
+    assert "without its importance, tags: a tag must be a string" in caplog.text
+
+
+@pytest.mark.parametrize("said", [b"bytes", None, 7, ["parts"]])
+def test_what_is_no_text_is_refused_with_a_reason(told: Told, said: Any, caplog: pytest.LogCaptureFixture) -> None:
+    assert plugin(told).record_user_message(said) is None
+    assert plugin(told).prepare_context(said) == ""
+    assert caplog.text.count(f"a text must be a string, not {type(said).__name__}") == 2
+    assert "Traceback" not in caplog.text
 
 
 def test_what_the_history_holds_is_not_asked_for(told: Told) -> None:
@@ -216,6 +247,13 @@ def test_what_the_history_holds_is_not_asked_for(told: Told) -> None:
     ]
     assert [call["exclude"] for call in told.asked[:4]] == [held] * 4
     assert told.asked[4]["exclude"][:2] == held[:2]
+
+
+def test_whole_conversations_are_left_out_of_each_way_to_a_prompt(told: Told) -> None:
+    one = plugin(told)
+    one.messages("base", [], "Where?", exclude_conversation="monday")
+    one.prepare_context("Where?", exclude_conversation=["monday", "tuesday"], history=[])
+    assert [call["exclude_conversation"] for call in told.asked] == ["monday", ["monday", "tuesday"]]
 
 
 def test_conditions_of_a_call_go_before_those_of_the_plugin(told: Told) -> None:

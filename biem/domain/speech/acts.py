@@ -15,7 +15,8 @@ _LONGEST_READ = 10_000
 _QUESTION_MARKS = frozenset("?？")
 
 _COURTESIES = (  # longer alternatives stand first: possessive matching does not backtrack
-    "thanks again|many thanks|roger(?: that)?|copy that|will do|good to know|glad to help|happy to help"
+    "thanks again|many thanks|ta|oke?y[- ]dokey|(?:got|gotta) you|fab|roger(?: that)?|copy that|will do|good to know"
+    "|glad to help|happy to help"
     "|(?:duly )?noted|you got it|absolutely|definitely|certainly|congratulations|congrats|have fun|take your time"
     "|i(?:'ll| will|'m going to) (?:definitely |certainly |surely |be sure to |make sure to |try to )?"
     "(?:(?:keep|bear) (?:that|this|it|all that|all of that|them) in mind|remember(?: (?:that|this|it|all that|them))?"
@@ -38,12 +39,29 @@ _COURTESIES = (  # longer alternatives stand first: possessive matching does not
     "|fair enough|sure thing|(?:sounds )?like a plan|good one|you(?:'re| are) the best|a (?:bunch|ton|million)|at all"
     "|(?:talk|speak|chat) (?:later|soon|tomorrow)|for your (?:patience|understanding|time|help)|the help|to you"
     "|mate|boss|bro|dude|appreciate"
+    "|gotcha|ttyl|bfn|brb|gtg|you rock|my (?:bad|mistake|apologies)|apologies|(?:i )?apologi[sz]e|again|for now"
+    "|you(?:'re| are) an? (?:real |true |absolute |total )?(?:lifesaver|star|legend|gem|saint|hero|genius|treasure"
+    "|angel|sweetheart|champ)"
+    "|(?:good|great|nice|excellent|perfect|brilliant|clever|helpful) (?:answer|job|work|point|question|idea|advice|tip"
+    "|catch|explanation|summary|call|thinking|stuff)"
+    "|(?:that|this)(?:'s| is|'ll be| will be|s) (?:all|it|everything)(?: (?:i needed|i wanted|from me))?"
+    "(?: for (?:today|tonight|the moment))?"
+    "|for (?:explaining|clarifying|helping|asking|checking|answering|listening|correcting|reminding|looking|confirming)"
+    "(?: (?:me|that|this|it|up|out|in|everything))*|for the (?:correction|confusion|delay|trouble|mix-?up|mistake|hint)"
+    "|i(?:'ve| have) (?:adjusted|corrected|changed|amended|updated|fixed|revised) (?:my|your|the) (?:records?|notes?"
+    "|profile|information|memory|details|files?)|accordingly|going forward|from now on|in (?:the )?future"
+    "|for (?:next time|the future|later|future reference)|next time|much obliged|consider it done|welcome back"
+    "|i(?:'ll| will) (?:do my best|not forget)|i won't forget|(?:i )?appreciate (?:your|the) (?:patience|help|time"
+    "|feedback|understanding)|i(?:'m| am) (?:always )?here(?: for you)?(?: if you need (?:anything|me|help))?"
+    "|(?:glad|happy) (?:i|to) (?:could |can |be able to )?(?:help|be of (?:help|use|service)|assist)"
+    "|sleep well|sweet dreams"
     "|thanks|thank you|thx|ty|cheers|much appreciated|appreciate it|(?:so|very) much|a lot|your help"
     "|for (?:that|everything|the help)|(?:good )?(?:morning|afternoon|evening|night|day)|good ?bye|bye-bye|bye"
     "|okay|ok|okey|alright|all right|great|good|nice|cool|perfect|awesome|excellent|amazing|wonderful|lovely|fine"
     "|fantastic|brilliant|sure|of course|yes|yeah|yep|yup|no problem|no worries|nope|nah|no|please|hello|hi|hey|there"
     "|see (?:you|ya)(?: (?:later|soon|tomorrow))?|take care|(?:ha)+|(?:he)+|lol|hm+|ah|oh|wow|got it|i see|understood"
-    "|right|exactly|indeed|agreed|makes sense|sounds (?:good|great|perfect|fine)|that(?:'s| is|s)|it(?:'s| is)"
+    "|right|exactly|indeed|agreed|(?:(?:that|this|it) )?(?:all |totally )?makes sense|(?:so |very |really )?sorry"
+    "|sounds (?:good|great|perfect|fine)|that(?:'s| is|s)|it(?:'s| is)"
     "|you(?:'re| are) welcome|welcome|np|my pleasure|really|very|so|too|well|then|and|just|go on|continue|keep going"
     "|carry on|done|k"
 )
@@ -57,6 +75,15 @@ _HAN_COURTESIES = (
     "|开心|遗憾|抱歉|有趣|有意思|精彩|可爱|贴心"
     "|不错|难过|可惜)(?:听到这个(?:消息)?)?|(?:祝你|祝您)(?:好运|顺利|成功|愉快|开心|一切顺利|旅途愉快|玩得开心"
     "|早日康复)|玩得开心|旅途愉快|一路顺风"
+    "|(?:祝[你您]|愿[你您])?(?:有个?|度过|拥有|过个?|享受)?一?个?(?:愉快|美好|开心|轻松|精彩|充实|快乐)的?(?:周末|一天"
+    "|夜晚|晚上|下午|早晨|假期|旅程|旅途|时光)|(?:真|太|好|很|挺|可)(?:逗|牛|绝|酷)|(?:真|太|好|很|挺|可)?(?:搞笑"
+    "|好笑|给力|有才)"
+    "|(?:我)?(?:很|非常|真)?高兴能?(?:帮到|帮助|帮上)[你您]?(?:忙)?|我?(?:会)?(?:尽力|照办|尽量)(?:的)?"
+    "|我?(?:不会|没)忘(?:记|掉)?(?:的)?|放心(?:吧|好了)?|欢迎(?:回来)?|(?:做个|祝)?好梦|辛苦(?:[你您]|大家|各位)?"
+    "|帮了?我?(?:个)?大忙|就这么(?:办|定|说定)|(?:那)?先(?:这样|不聊|聊到这里?|聊到这儿)|打扰(?:[你您])?"
+    "|(?:记录|登记)在案|有道理|好消息|慢慢来|[你您]可以的|(?:正|就)是我(?:想|需)?要的|谢了|完美|棒棒(?:哒|的)"
+    "|(?:耐心|您的|你的)?(?:等待|等候|理解|配合)|(?:这|那)(?:可|还)?真?是个?|您太|你太|您真|你真"
+    "|(?:你的|您的)?(?:指点|指教|指正|提点|解答|讲解|解释|帮忙|支持|陪伴|建议)"
     "|(?:如果)?(?:还)?有(?:什么)?(?:其他)?(?:需要|问题)(?:的话)?(?:可以)?(?:请)?(?:随时)?(?:告诉|问|找|联系)我"
     "|随时(?:告诉|问|找|联系)我|随时为[你您]服务|没毛病|(?:就)?这样吧|(?:回头|改天)[聊见说]|谢啦|(?:帮|替|为)[你您]"
     "|(?:非常|十分|太|多|真是|真)?(?:谢谢|感谢|多谢)(?:你的帮助|您的帮助|你|您|大家|啦|了)?|没问题|没关系|没事儿|没事"
@@ -112,7 +139,7 @@ _INTERROGATIVE = late(
 _REQUEST = late(
     r"\W*+(?:(?:please|now|then|ok|okay|hey|and|also)\b\W*+)*+"
     r"(?:(?:(?:tell|give|send|write|find|look up|explain|describe|summari[sz]e|translate|suggest|recommend|compare"
-    r"|calculate|convert|generate|create|remind)\b"
+    r"|calculate|convert|generate|create|remind(?! (?:me|us) (?:to|that|about|of)\b))\b"
     r"|(?:show|draft|search|list|help|book|order|play|open)\s+(?:(?:me|us|him|her|them|it|my|our|the|an?|some|any|all"
     r"|this|that|these|those|for|up|through|with|to|another|more|\d+|one|two|three|four)\b|[\w'-]+\s*[.!]?$))(?!-)"
     r"(?!\s+(?:(?!(?:me|us|him|her|them|it|that|this|what|who|where|when|which|why|how)\b)\w+\s+){0,4}"
@@ -125,7 +152,12 @@ _REQUEST = late(
 _TOLD_BESIDE = late(
     r"(?:[,:;–—]|\s-|\b(?:that|because|since|as|but|and|note|down))\s+"
     r"(?:i|i'm|i've|i'd|we|we're|we've|my|our|there's)\s"
-    r"|[，,：]\s*我|^\W*+我(?!.{0,3}[问请])[^，,？?吗呢]{3,}[，,]|记(?:一下|住|下|得)?我|(?:[说提讲]过|告诉过[你您])我.{5}|[跟和].{1,6}说我(?!.{0,6}[吗什谁哪])",
+    r"|[,;:–—]\s+(?:they|he|she|it)(?:'ve|'s|'re|'d)?\s.{0,60}?\b(?:my|me|our|us)\b"
+    r"|\b(?:did|have) (?:i|we) (?:ever |already )?(?:tell|told|mention(?:ed)?|say|said)(?: (?:to )?you)?(?: that"
+    r"| about)?"
+    r"\s(?:i|i'm|i've|we|we're|my \w+|our \w+)\s\w+(?![^?]{0,20}\?)"
+    r"|[，,：]\s*我|^\W*+我(?!.{0,3}[问请])[^，,？?吗呢]{3,}[，,]|记(?:一下|住|下|得)?我|(?:[说提讲]过"
+    r"|告诉过[你您])我.{5}|[跟和].{1,6}说我(?!.{0,6}[吗什谁哪])",
     re.IGNORECASE,
 )
 """A request or question that also tells something of the speaker: "remind me later, I'm at the vet's"."""
@@ -137,10 +169,19 @@ _RESTRICTS = late(
 _HABIT = late(
     r"\b(?:every|most (?:morning|evening|night|day|weekend)s|usually|for a living|since|twice a|once a"
     r"|on (?:mon|tues|wednes|thurs|fri|satur|sun)days"
-    r"|for (?:years|fun)|in (?:a|an|the) (?:band|brass band|choir|team|club|orchestra))\b",
+    r"|for (?:years|fun)|in my (?:spare|free) time|as a hobby|in (?:a|an|the) (?:band|brass band|choir|team|club"
+    r"|orchestra))\b",
     re.IGNORECASE,
 )
 """A verb without a subject that tells a habit of the speaker."""
+
+
+_BETWEEN_SCRIPTS = late(r"(?<=[\u4e00-\u9fff])(?=[A-Za-z])|(?<=[A-Za-z])(?=[\u4e00-\u9fff])")
+
+
+def with_spaces(text: str) -> str:
+    """The text with a space where Latin letters meet Chinese characters, so that words have a boundary there."""
+    return text if text.isascii() else _BETWEEN_SCRIPTS.sub(" ", text)
 
 
 def is_ironic(text: str) -> bool:
@@ -155,7 +196,7 @@ def is_courtesy(text: str) -> bool:
     """
     if len(text) > _LONGEST_COURTESY and any(map(str.isalnum, text[: _LONGEST_COURTESY + 1])):
         return False
-    said = text.replace("’", "'")
+    said = with_spaces(text.replace("’", "'"))
     first = next((place for place, character in enumerate(said) if character.isalnum()), None)
     if first is None:
         return not _QUESTION_MARKS.intersection(said)
@@ -167,17 +208,17 @@ def is_statement(text: str) -> bool:
 
     A message that begins as a plain request ("book a table", 帮我订票) asserts nothing either.
     """
-    return any(map(_asserts, _SENTENCES.findall(text[:_LONGEST_READ].replace("’", "'"))))
+    return any(map(_asserts, _SENTENCES.findall(with_spaces(text[:_LONGEST_READ].replace("’", "'")))))
 
 
 def _asserts(sentence: str) -> bool:
+    if is_courtesy(sentence):
+        return False
     if _TOLD_BESIDE.search(sentence) or _orders(sentence):
         return True
     if _ASKS.search(sentence) or _INTERROGATIVE.match(sentence):
         return False
-    if _REQUEST.match(sentence) and not (_HABIT.search(sentence) or _RESTRICTS.search(sentence)):
-        return False
-    return not is_courtesy(sentence)
+    return _REQUEST.match(sentence) is None or any(one.search(sentence) for one in (_HABIT, _RESTRICTS))
 
 
 def is_standing_order(text: str) -> bool:
@@ -185,7 +226,7 @@ def is_standing_order(text: str) -> bool:
 
     "Never suggest nuts", "from now on …", "please remember that …", "以后请…", "记住…"; a question does neither.
     """
-    return any(map(_orders, _SENTENCES.findall(text[:_LONGEST_READ].replace("’", "'"))))
+    return any(map(_orders, _SENTENCES.findall(with_spaces(text[:_LONGEST_READ].replace("’", "'")))))
 
 
 def _orders(sentence: str) -> bool:

@@ -16,8 +16,10 @@ from biem.domain.node import Hit, Node
 from biem.domain.notes.library import NoteHit
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.prompt.lines import REASON_CHARS, harmless, item
+from biem.domain.retention import ASSISTANT
 from biem.domain.speech.excerpt import excerpt
 from biem.domain.tokens import estimate_tokens
+from biem.engine.context.echoes import is_echo
 from biem.ports.layers.sessions import TokenCounter
 
 HEADING = "## Relevant Memories"
@@ -74,13 +76,14 @@ def render(
     """The block for at most `most` of these hits: taken best first, shown in the policy's order; whole items only.
 
     Stays within the budget and omits repetitions: hits that share `policy.repeat_from` of their terms with a better
-    one, or with a memory that stands `before` the block.
+    one, or with a memory that stands `before` the block, and acknowledgements that only say another hit again.
     """
     left = budget_tokens - reader.count(f"{HEADING}\n\n")
     picked: list[tuple[Hit, list[str]]] = []
     told = islice(before, _MOST_BEFORE) if hits else ()
     seen = [frozenset(reader.terms_of(_shown(node, node.text, policy))) for node in told]
     omitted: dict[str, Omission] = {}
+    people = [frozenset(reader.terms_of(hit.node.text)) for hit in hits if hit.node.source != ASSISTANT]
     for hit in hits:
         if len(picked) == most:
             omitted[hit.node.id] = "places"
@@ -90,7 +93,8 @@ def render(
         words = frozenset(reader.terms_of(shown)) or frozenset([shown])
         lines = item(hit, said, policy)
         cost = reader.cost([f"{len(hits)}. {lines[0]}", *lines[1:]])
-        if any(repeats(words, other, policy.repeat_from) for other in seen):
+        echo = is_echo(hit.node, words, people, reader.terms_of)
+        if echo or any(repeats(words, other, policy.repeat_from) for other in seen):
             omitted[hit.node.id] = "repeats"
             continue
         if cost > left:

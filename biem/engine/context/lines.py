@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from biem.domain.conflict import Matter
 from biem.domain.node import Hit, Node
+from biem.domain.retention import ASSISTANT
 from biem.domain.speech.acts import is_ironic, is_standing_order, is_statement
 from biem.domain.speech.excerpt import excerpt
 from biem.domain.text import late
@@ -25,13 +26,18 @@ _READ = 500
 """Characters of a text that are searched for persons: a longer text is about many."""
 _BEGINNING = 2_000
 """Characters of a text that are searched for a supposition, hearsay or a quotation."""
+_LONGEST_GUESS = 160
+"""Characters of an assistant's message from which it is an answer, though it may also guess."""
 _BY_WORDS = 0.5
 """Likeness, 0 to 1, of a part that has all words of the question."""
+_OF_ANYTHING = frozenset({"name"})
+"""Topics that say nothing of the subject."""
 _HAN = late("[\u4e00-\u9fff]")
 _CLAUSES = re.compile(r"[,;:，；：。！？!?]\s*|\.\s+")
 _SUPPOSES = late(
     r"^\W*(?:if|suppose|imagine|what if|perhaps|maybe|(?:i|we) (?:may|might|could))\b"
-    r"|^\W*(?:(?:[今明后]年|[下这]个?[月周]|以后|将来|过几[年天])?(?:我们?)?(?:也许|可能|或许|说不定))|^\W*(?:假如|如果|要是|假设)"
+    r"|^\W*(?:(?:[今明后]年|[下这]个?[月周]|以后|将来|过几[年天])?(?:我们?)?(?:也许|可能|或许|说不定))|^\W*(?:假如"
+    r"|如果|要是|假设)"
     r"|\bnot sure yet\b|还没(?:想好|定|确定)"
     r"|\b(?:i|we) heard (?:that\b|(?:\w+ ){1,3}(?:wants?|wanted|is|are|was|may|might|will|would|plans?)\b)"
     r"|\brumou?rs?\b|(?<!no )\bjok(?:ed|ing)\b"
@@ -40,6 +46,17 @@ _SUPPOSES = late(
     r"|听说(?![课读写])|据说|有人(?:建议|提议|说)|开玩笑|传言|猜(?![拳谜灯])",
     re.IGNORECASE,
 )
+_GUESSES = late(
+    r"\b(?:my guess|i(?:'d| would)? (?:guess|suppose|assume|imagine|bet|presume|reckon|suspect|expect|take it|say you)"
+    r"|i(?:'m| am) guessing|if i had to guess|(?:may|might|could|must) (?:well )?be|you (?:seem|sound|look|appear)"
+    r"|you(?:r \w+)? (?:may|might|must)(?! (?:try|want|visit|consider|check|like to|also)\b)"
+    r"|(?:perhaps|maybe|probably|possibly|presumably|apparently)\b[^.!?]{0,40}\byour?|your?\b[^.!?]{0,40}"
+    r"\b(?:perhaps|maybe|probably|possibly|presumably|apparently))\b"
+    r"|猜|估计|我(?:想|看)[你您]|打赌|推测|[你您].{0,6}(?:可能|大概|也许|或许|似乎|好像|多半)|听起来|看来|看样子"
+    r"|^\W*(?:也许|可能|大概|或许)",
+    re.IGNORECASE,
+)
+"""Words with which an assistant guesses about the user. "You could visit …" is a suggestion."""
 _QUOTES = late(
     '^["“‘\'「『][^"”’」』]+["”’\'」』]\\W{0,2}(?:\\w+\\W+){0,4}?(?:said|says|told|wrote)\\b'
     '|^["“‘\'「『].+["”’\'」』].{0,12}[说道]|^\\W*.{1,20}(?:\\b(?:said|says)\\b|说)\\s*[,:，：]?\\s*["“‘「『]',
@@ -74,6 +91,8 @@ class LineQuestion:
     """Whether it asks about the present."""
     former: bool = False
     """Whether it explicitly asks for a former state."""
+    aspect: frozenset[str] = frozenset()
+    """Index terms that tell in other words what it asks for, if that is a listed aspect of life and no topic."""
     english: frozenset[str] = frozenset()
     """Things of the English texts among it and the hits; empty if all are in one script."""
     meanings: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -103,6 +122,7 @@ class LineReader:
             frozenset(self._terms_of(text)),
             not asks_of_the_past(text),
             asks_what_was(text),
+            self._analyzer.related(text) if matter.topics <= _OF_ANYTHING else frozenset(),
             english,
             {thing: self._analyzer.english([thing]) & english for thing in chinese},
         )
@@ -232,9 +252,11 @@ def only_asks(node: Node) -> bool:
     return node.kind == "event" and not (is_statement(node.text) or is_standing_order(node.text))
 
 
-def supposes(text: str) -> bool:
-    """Whether its beginning is a supposition, hearsay, a quotation or irony."""
-    text = text[:_BEGINNING]
+def supposes(node: Node) -> bool:
+    """Whether its beginning is a supposition, hearsay, a quotation or irony, or a guess of the assistant's."""
+    text = node.text[:_BEGINNING]
+    if node.source == ASSISTANT and len(text) <= _LONGEST_GUESS and _GUESSES.search(text):
+        return True
     return is_ironic(text) or bool(_SUPPOSES.search(text) or _QUOTES.search(text))
 
 

@@ -65,7 +65,7 @@ def line_features(lines: Sequence[RatedLine], question: LineQuestion) -> list[di
         node, told, common = line.hit.node, line.matter, line.terms & question.terms
         topics, event = bool(asked.topics and told.topics), node.kind == "event"
         kin = relatives(told)
-        common_topics = bool(asked.topics & told.topics)
+        common_topics = bool(asked.topics & told.topics or question.aspect & line.terms)
         found.append(
             {
                 "odds": min(max(odds(line.hit.score), -_SUREST), _SUREST),
@@ -92,7 +92,7 @@ def line_features(lines: Sequence[RatedLine], question: LineQuestion) -> list[di
                 "no_value": float(event and not asked.wants <= told.gives),
                 "other_one": float(bool(asked.which and told.which) and asked.which.isdisjoint(told.which)),
                 "past": float(told.past and question.now),
-                "supposes": float(event and supposes(node.text)),
+                "supposes": float(event and supposes(node)),
                 "holds": float(told.holds),
                 "changes": float(told.changes),
                 "changed": min(max(_number(line.hit, "changed", UNCHANGED), -_FURTHEST), _FURTHEST),

@@ -96,7 +96,7 @@ class Succession:
         node = newer.hit.node
         if node.at <= older.hit.node.at or "assistant" in (node.source, node.speaker):
             return False
-        if supposes(node.text) or is_own_of_another(newer, older) or self._is_owned_by_another(newer, older):
+        if supposes(node) or is_own_of_another(newer, older) or self._is_owned_by_another(newer, older):
             return False  # "my dad was born on …" succeeds no birthday of mine, my appointment no birthday of his
         if has_other_modifier(newer.hit.node.text, older.hit.node.text, self._question.text):
             return False

@@ -16,6 +16,7 @@ Explicit memories are not judged: a fact, the layer core, importance 4 and more,
 session, or a message that asks to be kept ("remember that …", "以后请…").
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -30,6 +31,7 @@ from biem.domain.policies.aim import AimPolicy
 from biem.domain.policies.conflicts import ConflictPolicy
 from biem.domain.scope import Scope
 from biem.domain.speech.acts import is_standing_order
+from biem.domain.text import late
 from biem.engine.conflicts.passages import compare
 from biem.engine.encode.admission import Admission
 from biem.engine.encode.gate_text import CJK, GateTextReader, Told
@@ -55,6 +57,8 @@ _SHORT, _SHORT_CJK = 60, 20
 """Maximum characters of a courtesy that its vector tells."""
 _COURTEOUS = 0.0
 """Log-odds of a courtesy from which a message without numbers and names is refused."""
+_OF_OTHERS = late(r"\b(?:he|she|they)\b|[他她](?!.{0,2}[真好太])", re.IGNORECASE)
+"""Courtesies are between the user and the assistant: "she said yes" is none."""
 _MARKED = 4.0
 """Minimum importance of an explicit memory."""
 
@@ -211,7 +215,8 @@ class Gate:
 
     def _is_courteous(self, text: str, vector: Vector) -> bool:
         """Whether a short message lies where courtesies do: "gotcha, cheers", 那我就放心了."""
-        if self._courtesy_odds is None or len(text) > (_SHORT_CJK if CJK.search(text) else _SHORT):
+        most = _SHORT_CJK if CJK.search(text) else _SHORT
+        if self._courtesy_odds is None or len(text) > most or _OF_OTHERS.search(text):
             return False
         return float(self._courtesy_odds(vector[np.newaxis])[0]) > _COURTEOUS
 

@@ -39,8 +39,14 @@ SESSION_DETAILS = ("tokens", "data")
 """Those that only a message of a session has."""
 
 
-class Asking(Conditions, total=False):
-    """Keyword arguments of a block: the conditions of `Memory.recall`, and the chat messages that the prompt holds."""
+class BlockConditions(Conditions, total=False):
+    """The conditions of `Memory.recall`, and conversations that the prompt holds as a whole."""
+
+    exclude_conversation: str | Sequence[str]
+
+
+class Asking(BlockConditions, total=False):
+    """Keyword arguments of a block: as above, and the chat messages that the prompt holds."""
 
     history: Sequence[Mapping[str, Any]]
 
@@ -81,9 +87,9 @@ def require_known(given: Mapping[str, object], of: type[Any]) -> None:
         raise TypeError(f"unexpected keyword argument {unknown[0]!r}; known are {', '.join(get_type_hints(of))}")
 
 
-def conditions_of(asked: Asking) -> Conditions:
-    """The arguments that are conditions on a memory."""
-    return cast(Conditions, {name: value for name, value in asked.items() if name != "history"})
+def conditions_of(asked: Asking) -> BlockConditions:
+    """The arguments without the chat messages, as `Memory.context` takes them."""
+    return cast(BlockConditions, {name: value for name, value in asked.items() if name != "history"})
 
 
 @contextmanager

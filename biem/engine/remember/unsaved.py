@@ -19,6 +19,8 @@ Rust, such as tokenizers, raise them when they panic.
 """
 _MOST_TRIES = 3
 """Attempts for a message that fails individually; then it is dropped, so that the messages behind it are stored."""
+_DESCRIBING = ("importance", "layer", "tags", "metadata", "kind", "speaker")
+"""Details without which a message can be stored."""
 
 
 class Remembers(Protocol):
@@ -48,8 +50,9 @@ def log_failure(what: str, error: BaseException) -> None:
 class Unsaved:
     """A buffer of at most the last 1,000 messages. Storing never raises. Thread-safe.
 
-    `connect` returns the memory. While the memory or a server is unavailable, all messages wait. A message that is
-    invalid is dropped with a logged error, and so is one that failed three times for another reason.
+    `connect` returns the memory. While the memory or a server is unavailable, all messages wait. A message with an
+    invalid description is stored without it, one that is invalid otherwise is dropped, both with a logged error, and so
+    is one that failed three times for another reason.
     """
 
     def __init__(self, connect: Callable[[], Remembers]) -> None:
@@ -79,6 +82,8 @@ class Unsaved:
                 try:
                     memory_id = memory.remember(**self._waiting[0].message)
                 except BaseException as error:  # noqa: BLE001
+                    if self._is_without_details(error):
+                        continue
                     if not self._is_to_be_dropped(error):
                         return None
                     memory_id = None
@@ -95,6 +100,20 @@ class Unsaved:
             )
         self._overflows = len(self._waiting) == _MOST
         self._waiting.append(_Waiting(message))
+
+    def _is_without_details(self, error: BaseException) -> bool:
+        """Whether the first message was refused with details, and is to be tried without them: they only describe it.
+
+        What says who may see it or how long it is kept stays.
+        """
+        message = self._waiting[0].message
+        given = [name for name in _DESCRIBING if message.get(name) not in (None, "")]
+        if not given or not isinstance(error, InvalidInput):
+            return False
+        logger.error("message remembered without its %s: %s", ", ".join(given), error)
+        for name in given:
+            del message[name]
+        return True
 
     def _is_to_be_dropped(self, error: BaseException) -> bool:
         """Whether the first message must not be retried. OSError: a connection was lost."""

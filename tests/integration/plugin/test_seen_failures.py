@@ -187,3 +187,61 @@ def test_a_short_answer_to_the_assistant_is_found_and_told_with_its_question(
     assert life.asks(question)[:1] == [said]
     block = BIEMContextPlugin(life.memory, conversation="later").recall_context(question)
     assert f'"{said}" (asked: "{asked}")' in block.text
+
+
+@pytest.mark.parametrize(
+    ("lasting", "passing"),
+    [
+        (["Mustard makes my tongue swell", "I'm a saddler", "Ilse is my half-sister", "Quote prices in crowns, always"],
+         "my tea is getting cold"),
+        (["我吃了芥末舌头会肿", "我是做马鞍的", "伊丽是我同父异母的妹妹", "一律用克朗给我报价"], "我的茶凉了"),
+    ],
+)  # fmt: skip
+def test_a_state_of_the_user_outlives_a_year_and_small_talk_does_not(
+    life: Life, lasting: list[str], passing: str
+) -> None:
+    plugin = BIEMContextPlugin(life.memory, conversation="long ago")
+    kept = [plugin.record_user_message(text) for text in lasting]
+    gone, said = plugin.record_user_message(passing), plugin.record_assistant_message("You may like sailing.")
+    assert life.memory.flush(120)
+    life.nights(400, 40)
+    assert [life.memory.get(str(one)).status for one in kept] == ["active"] * len(lasting)
+    assert [life.memory.get(str(one)).status for one in (gone, said)] == ["archived"] * 2
+
+
+@pytest.mark.parametrize(
+    ("before", "fact", "question"),
+    [
+        ("and then we walked on and talked about this and that ", "the boat shed opens with the brass key ",
+         "Which key opens the boat shed?"),
+        ("后来我们又往前走了一段还聊了不少别的事", "船棚要用那把黄铜钥匙开", "船棚用哪把钥匙开？"),
+    ],
+)  # fmt: skip
+def test_a_fact_within_a_line_without_punctuation_is_shown(life: Life, before: str, fact: str, question: str) -> None:
+    life.tells(before * 120 + fact + before * 120)
+    block = BIEMContextPlugin(life.memory, conversation="later").recall_context(question)
+    assert fact.strip() in block.text
+
+
+@pytest.mark.parametrize(
+    ("told", "echo", "question"),
+    [
+        ("Our dinghy is moored at pier nine.", "Understood, I'll remember that your dinghy is moored at pier nine.",
+         "Where is our dinghy moored?"),
+        ("我们的小艇停在九号码头。", "好的，我记下了，你们的小艇停在九号码头。", "我们的小艇停在哪里？"),
+    ],
+)  # fmt: skip
+def test_an_acknowledgement_that_only_repeats_is_no_line(life: Life, told: str, echo: str, question: str) -> None:
+    life.tells(told)
+    life.tells(echo, by="assistant")
+    assert life.asks(question) == [told]
+
+
+def test_a_conversation_that_the_prompt_holds_is_excluded_by_the_plugin(life: Life) -> None:
+    life.tells("My oar is made of ash.")
+    plugin = BIEMContextPlugin(life.memory, conversation="now")
+    plugin.record_user_message("The other oar is made of spruce.")
+    assert life.memory.flush(120)
+    system = plugin.messages("", [], "What are my oars made of?", exclude_conversation="now")[0]["content"]
+    assert "ash" in system
+    assert "spruce" not in system

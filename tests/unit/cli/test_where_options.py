@@ -22,6 +22,7 @@ from biem.errors import InvalidInput
         (["name=NaN"], {"name": {"$eq": "NaN"}}),
         (["formula=a=b"], {"formula": {"$eq": "a=b"}}),
         (["note="], {"note": {"$eq": ""}}),
+        (['arrow="=>"'], {"arrow": {"$eq": "=>"}}),
         (['{"a": {"$in": [1, 2]}, "b": "x"}'], {"a": {"$in": [1, 2]}, "b": {"$eq": "x"}}),
         (["a>1", '{"a": {"$lt": 9}}'], {"a": {"$gt": 1, "$lt": 9}}),
         ([], None),
@@ -32,7 +33,10 @@ def test_a_condition_is_read_as_it_looks(given: list[str] | None, where: dict[st
     assert metadata_conditions(given) == where
 
 
-@pytest.mark.parametrize("given", [["x"], ["=1"], [">=3"], ["{"], ["{}x"], ["a=1", "a=2"], ["a>null"], ['{"a": {}}']])
+@pytest.mark.parametrize(
+    "given",
+    [["x"], ["=1"], [">=3"], ["{"], ["{}x"], ["a=1", "a=2"], ["a>null"], ["a>>3"], ["a=>3"], ["a<>3"], ['{"a": {}}']],
+)
 def test_what_is_no_condition_is_refused(given: list[str]) -> None:
     with pytest.raises(InvalidInput):
         metadata_conditions(given)

@@ -40,7 +40,29 @@ def test_chinese_sentences_are_treated_alike() -> None:
 def test_where_nothing_is_asked_for_the_beginning_is_left_to_the_caller() -> None:
     assert excerpt(STORY, 30, {"nobody"}, words) == STORY
     assert excerpt(STORY, 30, set(), words) == STORY
-    assert excerpt("umbrella " * 50 + ". tea", 30, {"umbrella"}, words) == ("umbrella " * 50 + ".")
+
+
+def test_of_a_line_without_punctuation_the_part_that_is_asked_for_is_shown() -> None:
+    # Given a best sentence that is too long, with spaces or without any / Then the part with the terms is shown
+    talk = "and then we talked about this and that " * 30
+    assert "the red umbrella is ann's" in excerpt(f"{talk} the red umbrella is ann's {talk}", 80, {"umbrella"}, words)
+    line = "后来大家一起出去走走看看" * 60
+    shown = excerpt(f"{line}小安的红伞丢在罗马{line}", 60, set("伞罗马"), characters)
+    assert "小安的红伞丢在罗马" in shown
+    assert shown.startswith("...")
+    assert len(shown) <= 60
+    assert excerpt("umbrella" * 50, 12, {"u"}, characters) == "umbrella" * 50
+
+
+def test_of_a_book_the_part_with_the_terms_is_read() -> None:
+    # Given a text of which only a part is split into words / Then it is the part with the terms, wherever that stands
+    page = "Nothing of note was said that day. " * 1_000
+    assert excerpt(f"{page}Ann's umbrella is red. {page}", 60, {"umbrella"}, words).startswith(
+        "... Ann's umbrella is red."
+    )
+    assert excerpt(f"{page}The umbrella is Ann's.", 60, {"umbrella"}, words).endswith("The umbrella is Ann's.")
+    line = "后来大家一起出去走走看看。" * 3_000
+    assert "小安的红伞丢在罗马" in excerpt(f"{line}小安的红伞丢在罗马。{line}", 60, set("伞罗马"), characters)
 
 
 @given(

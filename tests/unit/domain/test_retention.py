@@ -139,7 +139,7 @@ def test_a_policy_that_makes_no_sense_is_refused(wrong: dict[str, float]) -> Non
         RetentionPolicy(**wrong)  # type: ignore[arg-type]
 
 
-OWN = Lived("my bicycle is red", "user", "event", "short_term", 3.0)
+OWN = Lived("my bicycle was repaired yesterday", "user", "event", "short_term", 3.0)
 
 
 @pytest.mark.parametrize(
@@ -184,6 +184,24 @@ def test_each_property_of_a_memory_prolongs_its_span(shorter: Lived, longer: Liv
         "I work as a nurse at the Charité",
         "我在图书馆工作",
         "In case of emergency ring my brother",
+        "Hazelnuts make my lips swell",
+        "Uncle Rolf was diagnosed with leukaemia",
+        "My niece needs dialysis",
+        "I've been taking simvastatin for years",
+        "No more rhyming answers",
+        "Close the cellar hatch or somebody falls in",
+        "我一闻到油漆就头晕",
+        "大夫确诊我是甲状腺炎",
+        "我妹做过心脏手术",
+        "每次都用英制单位给我报价",
+        "阳台门要关好，否则猫会跳下去",
+        "我boyfriend有asthma",
+        "They had my gallbladder removed",
+        "My nan raised me in Leith",
+        "Use the 24-hour clock, always",
+        "我喝了牛奶就反胃想吐",
+        "老人家不能碰那个开关",
+        "以后别把我的行程给任何人",
     ],
 )
 def test_health_safety_identity_relationships_and_orders_never_expire(text: str) -> None:
@@ -192,6 +210,32 @@ def test_health_safety_identity_relationships_and_orders_never_expire(text: str)
     assert retention_days(told, POLICY) is None
     assert retention_days(replace(told, importance=1.0), POLICY) is None
     assert retention_days(replace(told, source="assistant"), POLICY) == pytest.approx(30)
+
+
+@pytest.mark.parametrize(
+    ("state", "occasion"),
+    [
+        ("I keep halal", "I kept the receipt"),
+        ("Leonie is my stepmother", "Leonie is visiting me tomorrow"),
+        ("My landlady is Mrs. Duarte", "My landlady was furious"),
+        ("We're Mennonites", "We're on our way"),
+        ("I'm a glazier", "I'm so tired"),
+        ("Cold weather upsets my lungs", "I think the weather upsets my plans"),
+        ("My violin is made of maple", "I made a violin"),
+        ("我是苗族", "我刚到公司"),
+        ("我信伊斯兰教", "我觉得信号不好"),
+        ("我师傅姓欧阳", "我师傅昨天生病请假"),
+        ("我三十七岁", "我困死了"),
+        ("我们家七口人", "我们聊聊天吧"),
+    ],
+)
+def test_a_state_of_the_user_never_expires_but_an_occasion_does(state: str, occasion: str) -> None:
+    # Given a state told in words that no list has / Then it stays, unless it is marked as unimportant or an assistant's
+    told = Lived(state, "user", "event", "short_term", 3.0)
+    assert retention_days(told, POLICY) is None
+    assert retention_days(replace(told, importance=1.0), POLICY) == pytest.approx(3)
+    assert retention_days(replace(told, source="assistant"), POLICY) == pytest.approx(30)
+    assert retention_days(replace(told, text=occasion), POLICY) == pytest.approx(365)
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,16 @@ def test_a_courtesy_is_nothing_else(text: str, courtesy: bool) -> None:
         "好嘞，谢啦",
         "好的，已为您记录。",
         "那就这样吧，回头聊",
+        "Sorry, my mistake",
+        "Great explanation, that's all for tonight",
+        "You're a legend, thanks for clarifying",
+        "Thanks for the correction, I've amended my records accordingly.",
+        "Hi again!",
+        "祝您度过一个轻松的假期！",
+        "太搞笑了",
+        "多谢你的讲解",
+        "收到，会尽力的",
+        "OK呀，thanks啦",
     ],
 )
 def test_a_phrase_of_parting_or_assent_is_a_courtesy(text: str) -> None:
@@ -80,6 +90,10 @@ def test_a_phrase_of_parting_or_assent_is_a_courtesy(text: str) -> None:
         "我跟你说过我的鹦鹉会唱歌吗",
         "该不该和室友说我要搬走？",
         "帮我订外卖，千万不要放葱",
+        "Remind me that the gas man comes at ten",
+        "did I mention our cellar floods in spring",
+        "What can I do about moss, it's ruining my lawn",
+        "Play the harp as a hobby",
     ],
 )
 def test_a_request_or_question_that_tells_something_of_the_speaker_is_a_statement(text: str) -> None:
@@ -92,6 +106,7 @@ def test_a_request_or_question_that_tells_something_of_the_speaker_is_a_statemen
         "Play some music",
         "Remind me tomorrow",
         "Book a table for two, please",
+        "Did I tell you my shoe size?",
         "Play jazz",
         "Open the door",
         "Draft an email to Bob",

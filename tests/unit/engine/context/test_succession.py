@@ -217,7 +217,7 @@ def test_only_packaged_models_read_changes() -> None:
 )
 def test_a_line_that_may_have_changed_the_first_one_follows_it(question: str, older: str, newer: str) -> None:
     # Given a later line, too little like the question to be shown, that perhaps tells how the matter stands now
-    hits = [hit(older, 0.8), hit("It rained all week.", 0.4, days=10), hit(newer, 0.5, days=20)]
+    hits = [hit(older, 0.8), hit(newer, 0.5, days=20), hit("It rained all week.", 0.4, days=10)]
 
     # When a block is chosen / Then it follows the line that it may have changed, and nothing else does
     assert told(question, *hits) == [older, newer]

@@ -424,6 +424,8 @@ def like_courtesies(vectors: Vectors) -> Vector:
         ("Ta ever so kindly!", 90, 0.9, True),
         ("Ta ever so kindly, 14 eggs!", 90, 0.0, True),
         ("那可就放心多啦，3月5号见", 90, 0.0, True),
+        ("They took it!", 90, 0.0, True),
+        ("他点头了！", 90, 0.0, True),
         (NEWS, 90, 0.0, True),
     ],
 )
