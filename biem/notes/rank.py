@@ -184,11 +184,13 @@ def guided(found: Sequence[RankedChunk], guides: Collection[int], policy: NoteRa
     """The same, best first, after what the best memories name is added; `guides` are the tags of these names."""
     if not guides or not policy.guided:
         return list(found)
-    weight = policy.guided / _most(policy)
+    weight, names = policy.guided / _most(policy), frozenset(guides)
     raised = []
     for one in found:
-        share = _guided(one.roots, guides)
-        raised.append(replace(one, score=one.score + weight * share, why={**one.why, "guided": share}))
+        if not names.isdisjoint(one.roots):
+            share = _guided(one.roots, names)
+            one = replace(one, score=one.score + weight * share, why={**one.why, "guided": share})
+        raised.append(one)
     return sorted(raised, key=_best_first)
 
 
