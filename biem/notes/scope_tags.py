@@ -28,7 +28,7 @@ class CurrentTags:
         self.aliases = aliases
         self.until = time.monotonic() + _KEPT_S
         self.token = object()
-        """Stands for these tags in keys: what is derived from them holds as long as they do."""
+        """Stands for these tags in keys: all that follows from them holds as long as they do."""
 
     def __len__(self) -> int:
         return len(self._infos)

@@ -1,4 +1,4 @@
-"""What is kept of texts between queries: the last used, and nothing that was read before an erasure."""
+"""Values kept between queries: the last used, and nothing that was read before an erasure."""
 
 from biem.notes.recent import Recent
 
