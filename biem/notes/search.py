@@ -36,12 +36,12 @@ from biem.notes.rank import (
     ranked,
     tag_key,
 )
-from biem.notes.recent import Recent
 from biem.notes.scope_tags import CurrentTags, ScopeTags
 from biem.notes.tags import identity
 from biem.ports import Analyzer, Clock, Embedder, Vector
 from biem.ports.notes.index import NoteFilter, NoteIndex
 from biem.ports.notes.records import NoteRecords, NotesSize, PoolChunk
+from biem.recent import Recent
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.notes")

@@ -1,6 +1,6 @@
 """Values kept between queries: the last used, and nothing that was read before an erasure."""
 
-from biem.notes.recent import Recent
+from biem.recent import Recent
 
 
 def test_those_not_used_for_longest_go_first() -> None:
