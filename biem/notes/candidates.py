@@ -19,7 +19,6 @@ from biem.domain.policies.notes import NoteRankPolicy
 from biem.domain.scope import Scope
 from biem.domain.text import late
 from biem.errors import BiemError, EmbedderUnavailable
-from biem.notes.rank import TagVectors
 from biem.notes.scope_tags import CurrentTags, ScopeTags
 from biem.notes.tags import identity
 from biem.ports import Embedder, Vector
@@ -208,22 +207,22 @@ class CandidateSearch:
 
 def count_renamed(
     found: NoteCandidates,
-    tags: TagVectors,
+    sizes: Mapping[str, int],
     terms: Sequence[str],
     lexemes_of: Callable[[str], Sequence[str]],
 ) -> dict[str, float]:
     """BM25 scores by chunk, as if a chunk with a renamed tag had its new name in its text, if the query names it.
 
-    The terms of that name are added to `asked`, and about what BM25 gives for them once to the scores.
+    `sizes`: chunks by `ns`. The terms of that name are added to `asked`, and about what BM25 gives for them once to the scores.
     """
-    infos, words = tags.infos, dict(found.words)
+    infos, words = found.tags.infos({*found.named, *found.tags.aliases}), dict(found.words)
     named = {infos[tag].root for tag in found.named if tag in infos}
     renamed = [info for info in infos.values() if info.root != info.id and info.root in named]
     said = dict[int, tuple[set[int], float]]()
     for info in renamed:
         name = set(lexemes_of(info.root_shown))
         places = {place for place, term in enumerate(terms) if term in name}
-        chunks = max(tags.sizes.get(info.ns, 1), info.uses)
+        chunks = max(sizes.get(info.ns, 1), info.uses)
         said[info.id] = places, math.log1p((chunks - info.uses + 0.5) / (info.uses + 0.5))
     for chunk in found.pool if said else ():
         for tag in said.keys() & {*chunk.tag_ids, *chunk.note_tag_ids}:

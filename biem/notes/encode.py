@@ -23,6 +23,8 @@ logger = logging.getLogger("biem.notes")
 T = TypeVar("T")
 
 _LOOK_S = 0.05
+_ROWS_AT_ONCE = 16
+"""Rows sent to the index in one step: packing 64 holds the interpreter for five milliseconds."""
 _LEFT = "the program ended while it was being indexed"
 
 
@@ -39,11 +41,12 @@ class NoteEncoder:
         policy: LibraryPolicy,
         telemetry: Telemetry,
         working: Callable[[], AbstractContextManager[None]] = nullcontext,
+        give_way: Callable[[], None] = lambda: None,
         deferring: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         """`memories_wait`: whether memories are due to be encoded. `working` is entered around a batch of notes, which
-        pauses for calls of other threads, also where a caller waits for it. Commits inside `deferring` do not wait
-        for the disk.
+        pauses for calls of other threads, also where a caller waits for it; `give_way` is such a pause. Commits inside
+        `deferring` do not wait for the disk.
         """
         self._records = records
         self._index = index
@@ -52,6 +55,7 @@ class NoteEncoder:
         self._policy = policy
         self._telemetry = telemetry
         self._working = working
+        self._give_way = give_way
         self._deferring = deferring
         self._leased: list[NoteLease] = []
         self._stopped = threading.Event()
@@ -179,8 +183,9 @@ class NoteEncoder:
                 for chunk in chunks
                 if chunk.again == again
             ]
-            if entries:
-                self._index.insert(entries, again=again)
+            for part in _parts(entries, _ROWS_AT_ONCE):
+                self._give_way()
+                self._index.insert(part, again=again)
         if gone := self._records.complete([chunk.id for chunk in chunks], ()):
             self._index.purge(gone)
 
@@ -188,7 +193,9 @@ class NoteEncoder:
         if not tags:
             return
         vectors = self._vectors({tag.sha: tag.shown for tag in tags})
-        self._index.insert_tags([TagEntry(tag.id, tag.ns, vectors[tag.sha]) for tag in tags])
+        for part in _parts(tags, _ROWS_AT_ONCE):
+            self._give_way()
+            self._index.insert_tags([TagEntry(tag.id, tag.ns, vectors[tag.sha]) for tag in part])
         self._records.complete((), [tag.id for tag in tags])
 
     def _vectors(self, texts: Mapping[bytes, str]) -> dict[bytes, Vector]:

@@ -18,6 +18,8 @@ from biem.ports.jobs import Exclusive
 
 BUSY_S = 0.2
 """When a scan is repeated: another one that was under way may have passed the changed file already."""
+_ALIVE_S = 30.0
+"""That a folder is watched is not recorded more often: a write to the disk before a scan delays it."""
 _REST = 10.0
 """A scan is followed by a pause this many times as long: constant edits of a large folder take a tenth of a core."""
 
@@ -148,9 +150,12 @@ class FolderWatcher(Generic[F]):
 
     def _watched(self, folder: F, stopped: threading.Event) -> None:
         try:
+            due = 0.0
             for changed in self._events.changes(folder.root, stopped):
                 self._told.pop(folder.id, None)
-                self._alive(folder, True)
+                if time.monotonic() >= due:
+                    self._alive(folder, True)
+                    due = time.monotonic() + _ALIVE_S
                 if changed:
                     self._scanned(folder, changed, stopped)
         finally:

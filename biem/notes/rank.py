@@ -16,7 +16,7 @@ chunk's tag weight that the best memories name.
 """
 
 import math
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -55,6 +55,27 @@ class RankedChunk:
     """Weight of each of its tags."""
 
 
+TagKey = tuple[str, tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+"""All that decides the tags of a chunk, where tags are as they are."""
+
+
+def tag_key(chunk: PoolChunk) -> TagKey:
+    """What tells the tags of one chunk from those of another."""
+    return (chunk.ns, chunk.tag_ids, chunk.tag_counts, chunk.note_tag_ids, chunk.note_tag_counts)
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkTags:
+    """The tags of a chunk, as those that stand for them."""
+
+    roots: Mapping[int, float]
+    """The weight of each: that of its heaviest source, times its rareness."""
+    total: Vector | None
+    """The weighted sum of their vectors; None where none has one."""
+    complete: bool
+    """Each has a vector."""
+
+
 @dataclass(frozen=True, slots=True)
 class NoteQuestion:
     """What the pool is compared with."""
@@ -71,11 +92,34 @@ class NoteQuestion:
 
 @dataclass(frozen=True)
 class TagVectors:
-    """The tags of the pool: their infos by id, and vectors by root. `sizes`: chunks by `ns`."""
+    """The tags of the pool: their infos by id, and vectors of one length by root. `sizes`: chunks by `ns`."""
 
     infos: Mapping[int, TagInfo]
     vectors: Mapping[int, Vector]
     sizes: Mapping[str, int]
+    known: dict[TagKey, ChunkTags] = field(default_factory=dict)
+    """The tags of chunks; those that are missing are added when they are asked for."""
+
+    def of(self, chunk: PoolChunk, weights: Sequence[float]) -> ChunkTags:
+        """The tags of a chunk. `weights`: of the sources of tags."""
+        key = tag_key(chunk)
+        found = self.known.get(key)
+        if found is None:
+            roots = _roots(chunk, self.rare, weights)
+            column, matrix = self._matrix
+            columns = [column[root] for root in roots if root in column]
+            total = None
+            if columns:  # of all chunks at once, BLAS would keep every core busy
+                shares = np.array([weight for root, weight in roots.items() if root in column], dtype=np.float32)
+                total = np.dot(shares, matrix.take(columns, axis=0))
+            found = self.known[key] = ChunkTags(roots, total, len(columns) == len(roots))
+        return found
+
+    @lazy
+    def _matrix(self) -> tuple[Mapping[int, int], Vector]:
+        """The row of each root in a matrix of all vectors, and this matrix."""
+        rows = {root: place for place, root in enumerate(self.vectors)}
+        return rows, _stacked(list(self.vectors.values())) if rows else np.zeros((0, 0), dtype=np.float32)
 
     @lazy
     def rare(self) -> Mapping[int, tuple[int, float]]:
@@ -105,8 +149,9 @@ def ranked(
         return []
     words = np.array([question.words.get(chunk.id, 0.0) for chunk in pool])
     content = _cosines(question.vector, [chunk.vector for chunk in pool])
-    roots = [roots_of(chunk, tags, weights) for chunk in pool]
-    tagged = _tag_cosines(question.vector, roots, tags.vectors)
+    of_tags = [tags.of(chunk, weights) for chunk in pool]
+    roots = [each.roots for each in of_tags]
+    tagged = _tag_cosines(question.vector, [each.total for each in of_tags])
     said = scaled(words, least=0.0)
     parts = (
         policy.alpha * said,
@@ -139,11 +184,13 @@ def guided(found: Sequence[RankedChunk], guides: Collection[int], policy: NoteRa
     """The same, best first, after what the best memories name is added; `guides` are the tags of these names."""
     if not guides or not policy.guided:
         return list(found)
-    weight = policy.guided / _most(policy)
+    weight, names = policy.guided / _most(policy), frozenset(guides)
     raised = []
     for one in found:
-        share = _guided(one.roots, guides)
-        raised.append(replace(one, score=one.score + weight * share, why={**one.why, "guided": share}))
+        if not names.isdisjoint(one.roots):
+            share = _guided(one.roots, names)
+            one = replace(one, score=one.score + weight * share, why={**one.why, "guided": share})
+        raised.append(one)
     return sorted(raised, key=_best_first)
 
 
@@ -215,13 +262,14 @@ def scaled(values: Values, *, least: float | None = None, noise: float = 0.0) ->
 def _together(pool: Sequence[PoolChunk], words: Values) -> Values:
     """For each chunk, the words' scores of its note: the best, and each further one by half as much as the last."""
     by_note: dict[str, list[float]] = {}
-    for chunk, score in zip(pool, words, strict=True):
-        by_note.setdefault(chunk.note_id, []).append(float(score))
+    for chunk, score in zip(pool, words.tolist(), strict=True):
+        if score:
+            by_note.setdefault(chunk.note_id, []).append(score)
     totals = {
         note: sum(score * _FALLING**place for place, score in enumerate(sorted(scores, reverse=True)))
         for note, scores in by_note.items()
     }
-    return np.array([totals[chunk.note_id] for chunk in pool])
+    return np.array([totals.get(chunk.note_id, 0.0) for chunk in pool])
 
 
 def _near_note(pool: Sequence[PoolChunk], content: Values) -> Values:
@@ -229,22 +277,28 @@ def _near_note(pool: Sequence[PoolChunk], content: Values) -> Values:
 
     The nearest does not count, or the content of notes with one chunk would weigh more, and their words and tags less.
     """
-    known = [float(near) for chunk, near in zip(pool, content, strict=True) if chunk.vector is not None]
+    near_each = content.tolist()
+    known = [near for chunk, near in zip(pool, near_each, strict=True) if chunk.vector is not None]
     least = min(known, default=0.0)
     by_note: dict[str, list[float]] = {}
-    for chunk, near in zip(pool, content, strict=True):
-        by_note.setdefault(chunk.note_id, []).append(max(0.0, float(near) - least))
-    means = {note: sum(sorted(each)[-1 - _FURTHER : -1]) / _FURTHER for note, each in by_note.items()}
-    return np.array([means[chunk.note_id] for chunk in pool])
+    for chunk, near in zip(pool, near_each, strict=True):
+        by_note.setdefault(chunk.note_id, []).append(max(0.0, near - least))
+    several = {note: each for note, each in by_note.items() if len(each) > 1}
+    means = {note: sum(sorted(each)[-1 - _FURTHER : -1]) / _FURTHER for note, each in several.items()}
+    return np.array([means.get(chunk.note_id, 0.0) for chunk in pool])
 
 
 def _covered(pool: Sequence[PoolChunk]) -> Values:
     """For each chunk, the share of the query's terms that it has, each by its rareness in the pool."""
     size = len(pool)
-    has = Counter(term for chunk in pool for term in chunk.asked)
-    rare = {term: math.log1p((size - count + 0.5) / (count + 0.5)) for term, count in has.items()}
-    total = sum(rare.values()) or 1.0
-    return np.array([sum(rare[term] for term in chunk.asked) / total for chunk in pool])
+    terms = np.fromiter(chain.from_iterable(chunk.asked for chunk in pool), dtype=np.intp)
+    if not terms.size:
+        return np.zeros(size)
+    counts = np.bincount(terms)
+    rare = np.array([math.log1p((size - count + 0.5) / (count + 0.5)) if count else 0.0 for count in counts.tolist()])
+    chunks = np.repeat(np.arange(size), [len(chunk.asked) for chunk in pool])
+    found: Values = np.bincount(chunks, weights=rare[terms], minlength=size) / rare.sum()
+    return found
 
 
 def weighted(chunk: PoolChunk, weights: Sequence[float]) -> Iterator[tuple[int, float]]:
@@ -283,29 +337,23 @@ def _stacked(vectors: Sequence[Vector]) -> Vector:
     return np.concatenate(vectors).reshape(len(vectors), -1)
 
 
-def _tag_cosines(vector: Vector | None, roots: Sequence[Mapping[int, float]], vectors: Mapping[int, Vector]) -> Values:
+def _tag_cosines(vector: Vector | None, totals: Sequence[Vector | None]) -> Values:
     """For each chunk the cosine of the query and the weighted sum of the vectors of its tags."""
+    found = np.zeros(len(totals))
     if vector is None:
-        return np.zeros(len(roots))
-    used = {root: known for root, known in vectors.items() if known.shape == vector.shape}
-    if not used:
-        return np.zeros(len(roots))
-    column = {root: place for place, root in enumerate(used)}
-    matrix = _stacked(list(used.values()))
-    totals = np.zeros((len(roots), vector.size), dtype=np.float32)
-    for row, each in enumerate(roots):
-        columns = [column[root] for root in each if root in column]
-        if columns:  # of all chunks at once, BLAS would keep every core busy
-            shares = np.array([weight for root, weight in each.items() if root in column], dtype=np.float32)
-            np.dot(shares, matrix.take(columns, axis=0), out=totals[row])
-    lengths, found = np.sqrt(np.einsum("ij,ij->i", totals, totals)), np.zeros(len(roots))
-    np.divide(totals @ vector, lengths, out=found, where=lengths > 0)
+        return found
+    known = {place: one for place, one in enumerate(totals) if one is not None and one.shape == vector.shape}
+    if known:
+        sums = _stacked(list(known.values()))
+        lengths, cosines = np.sqrt(np.einsum("ij,ij->i", sums, sums)), np.zeros(len(sums))
+        np.divide(sums @ vector, lengths, out=cosines, where=lengths > 0)
+        found[list(known)] = cosines
     return found
 
 
-def roots_of(chunk: PoolChunk, tags: TagVectors, weights: Sequence[float]) -> dict[int, float]:
+def _roots(chunk: PoolChunk, rare: Mapping[int, tuple[int, float]], weights: Sequence[float]) -> dict[int, float]:
     """The weight of each tag of a chunk: that of its heaviest source, times its rareness."""
-    rare, found = tags.rare, dict[int, float]()
+    found: dict[int, float] = {}
     for tag, weight in weighted(chunk, weights):
         known = rare.get(tag)
         if known is not None:
@@ -323,7 +371,9 @@ def _named(roots: Sequence[Mapping[int, float]], named: frozenset[int], tags: Ta
     """For each chunk the share of the tags in `named` that it has, by the weight of their source; those that the whole
     pool lacks do not count.
     """
-    has = [each.keys() & named for each in roots] if named else []
+    if not named:
+        return np.zeros(len(roots))
+    has = [each.keys() & named for each in roots]
     there = set().union(*has)
     size = max(tags.sizes.values(), default=1)
     rare = {info.root: rareness(info.uses, size) for info in tags.infos.values() if info.root in there}

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 
 from biem.domain.scope import Scope
+from biem.notes.tags import identity
 from biem.ports.notes.records import NoteRecords, TagInfo
 
 _KEPT_S = 60.0
@@ -23,8 +24,11 @@ class CurrentTags:
         self._records = records
         self._scopes = scopes
         self._infos: dict[int, TagInfo] = {}
+        self._called: dict[str, set[int]] = {}
         self.aliases = aliases
         self.until = time.monotonic() + _KEPT_S
+        self.token = object()
+        """Stands for these tags in keys: all that follows from them holds as long as they do."""
 
     def __len__(self) -> int:
         return len(self._infos)
@@ -36,8 +40,16 @@ class CurrentTags:
         if missing:
             read = self._records.tags(self._scopes, sorted(missing))
             found |= read
+            for info in read.values():
+                if not info.idle:
+                    self._called.setdefault(identity(info.shown), set()).add(info.id)
             self._infos |= read
         return found
+
+    def called(self, names: Collection[str]) -> list[TagInfo]:
+        """Those of these names that queries have met."""
+        ids = set[int]().union(*(self._called.get(name, ()) for name in {identity(name) for name in names}))
+        return [info for key in ids if (info := self._infos.get(key)) is not None]
 
 
 class ScopeTags:

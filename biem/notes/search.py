@@ -6,13 +6,11 @@ tags  ┘   (the rarer tags that the query names, or the two nearest ─► thei
 """
 
 import logging
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -27,24 +25,35 @@ from biem.domain.times.spans import Window
 from biem.domain.times.windows import earlier, windows
 from biem.domain.tokens import wide_characters
 from biem.errors import BiemError
-from biem.notes.candidates import CandidateSearch, Sought, count_renamed
+from biem.notes.candidates import CandidateSearch, NoteCandidates, Sought, count_renamed
 from biem.notes.dates import date_of
 from biem.notes.indexed_text import indexed_text
-from biem.notes.rank import NoteQuestion, RankedChunk, TagVectors, few_of_each, guided, ranked, roots_of
+from biem.notes.rank import (
+    ChunkTags,
+    NoteQuestion,
+    RankedChunk,
+    TagKey,
+    TagVectors,
+    few_of_each,
+    guided,
+    ranked,
+    tag_key,
+)
 from biem.notes.scope_tags import CurrentTags, ScopeTags
 from biem.notes.tags import identity, is_idle, stem
 from biem.ports import Analyzer, Clock, Embedder, Vector
 from biem.ports.embedding import Reranker
 from biem.ports.notes.index import NoteFilter, NoteIndex
-from biem.ports.notes.records import NoteRecords, NotesSize, PoolChunk, TagInfo
+from biem.ports.notes.records import NoteRecords, NotesSize, PoolChunk
+from biem.recent import Recent
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.notes")
 T = TypeVar("T")
 
 _THREADS = 12
-_CACHE_BYTES = 40_000_000
-"""Vectors of chunks and tags."""
+_VECTOR_BYTES, _CHUNK_TAG_BYTES = 40_000_000, 10_000_000
+"""Vectors that are kept: of chunks and tags, and the sums of those of all tags of a chunk."""
 _USED_S = 5.0
 """How long it is believed that a scope has notes, or has none."""
 _KEYWORDS = 12
@@ -68,8 +77,7 @@ class RankedPool:
     scopes: Sequence[Scope]
     query: str
     order: Sequence[RankedChunk] = ()
-    infos: Mapping[int, TagInfo] = field(default_factory=dict)
-    """The tags of the pool by id."""
+    tags: CurrentTags | None = None
     degraded: tuple[str, ...] = ()
 
 
@@ -146,9 +154,9 @@ class NoteSearcher:
         self._sizes: dict[str, tuple[float, dict[str, NotesSize]]] = {}
         self._used: dict[str, tuple[float, bool]] = {}
         self._contradicted: dict[str, tuple[float, bool]] = {}
-        self._vectors: OrderedDict[bytes, Vector] = OrderedDict()
-        self._erasures = 0
-        self._lock = threading.Lock()
+        size = embedder.info.dim * 4
+        self._vectors: Recent[bytes, Vector] = Recent(_VECTOR_BYTES // size)
+        self._of_tags: Recent[tuple[object, TagKey], ChunkTags] = Recent(_CHUNK_TAG_BYTES // size)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="biem-notes-recall")
         self._tags = ScopeTags(records)
         self._candidates = CandidateSearch(records=records, index=index, embedder=embedder, tags=self._tags)
@@ -171,9 +179,8 @@ class NoteSearcher:
 
     def forget(self) -> None:
         """Forget all that is kept of notes: some were erased."""
-        with self._lock:
-            self._vectors.clear()
-            self._erasures += 1
+        self._vectors.forget()
+        self._of_tags.forget()
         self.changed()
 
     def knows_none(self, scope: Scope) -> bool:
@@ -250,22 +257,24 @@ class NoteSearcher:
             sought = Sought(scopes, query, self._analyzer.lexemes(query), where, times, unindexed)
             found = self._candidates.find(sought, self._policy, degraded)
             pool = [chunk for chunk in found.pool if _meets(chunk, where)]
-            known = self._known(found.tags, pool, found.named, {ns: size.chunks for ns, size in sizes.items()})
-            words = count_renamed(found, known, sought.terms, self._analyzer.lexemes)
+            chunks = {ns: size.chunks for ns, size in sizes.items()}
+            known, keep = self._known(found, pool, chunks)
+            words = count_renamed(found, chunks, sought.terms, self._analyzer.lexemes)
             if tags:
-                pool = [chunk for chunk in pool if _has_all(roots_of(chunk, known, self._weights), wanted)]
+                pool = [chunk for chunk in pool if _has_all(known.of(chunk, self._weights).roots, wanted)]
             roots = {known.infos[tag].root for tag in found.named if tag in known.infos}
             question = NoteQuestion(found.vector, words, times, frozenset(roots))
             order = ranked(pool, question, known, self._weights, self._policy)
+            keep()
             span.add(pool=len(pool))
-        return RankedPool(scopes, query, order, known.infos, tuple(dict.fromkeys(degraded)))
+        return RankedPool(scopes, query, order, found.tags, tuple(dict.fromkeys(degraded)))
 
     def told(self, found: RankedPool, *, top_k: int, guides: Collection[str] = ()) -> NoteHits:
         """The best of a pool. `guides`: names that the best memories of the same query mention; they raise chunks with
         tags of these names. Raises `StoreUnavailable` for PostgreSQL only.
         """
         with self._telemetry.span("biem.notes.told", top_k=top_k) as span:
-            order = guided(found.order, _named_by(guides, found.infos), self._policy)
+            order = guided(found.order, _named_by(guides, found), self._policy)
             wanted = self._reranker.wanted(top_k)
             hits = self._hits(found.scopes, few_of_each(order, self._policy.per_note, wanted))
             hits.confidence = self._confidence(found.query, hits, order)  # fitted to the order of the formula
@@ -287,38 +296,41 @@ class NoteSearcher:
     # -- tags -------------------------------------------------------------------------------------------------------
 
     def _known(
-        self, tags: CurrentTags, pool: Sequence[PoolChunk], named: Sequence[int], sizes: Mapping[str, int]
-    ) -> TagVectors:
-        """The tags of the pool and those that the query names, and the vectors of those that stand for them.
+        self, found: NoteCandidates, pool: Sequence[PoolChunk], sizes: Mapping[str, int]
+    ) -> tuple[TagVectors, Callable[[], None]]:
+        """The tags of the pool and those that the query names, and what keeps those of the pool for other queries.
 
         The chunks of the pool get their vectors, which one statement reads with those of the tags.
         """
-        infos = tags.infos(set(named).union(*((*chunk.tag_ids, *chunk.note_tag_ids) for chunk in pool)))
+        as_they_are = (found.tags.token, tuple(sorted(sizes.items())))
+        keys = {key: (as_they_are, key) for key in map(tag_key, pool)}
+        kept, mark = self._of_tags.known(keys.values())
+        met = {key: kept[place] for key, place in keys.items() if place in kept}
+        others = keys.keys() - met.keys()
+        infos = found.tags.infos(
+            set(found.named).union(*(each for _, own, _, noted, _ in others for each in (own, noted)))
+        )
         roots = {info.root: info.sha for info in infos.values() if not info.idle}
-        kept = self._kept({*roots.values(), *(chunk.sha for chunk in pool)})
-        vectors = {root: kept[sha] for root, sha in roots.items() if sha in kept}
+        vectors = self._load({*roots.values(), *(chunk.sha for chunk in pool)})
         for chunk in pool:
-            chunk.vector = kept.get(chunk.sha)
-        return TagVectors(infos, vectors, sizes)
+            chunk.vector = vectors.get(chunk.sha)
+        dim = self._embedder.info.dim
+        of_roots = {root: vectors[sha] for root, sha in roots.items() if sha in vectors and vectors[sha].size == dim}
+        tags = TagVectors(infos, of_roots, sizes, met)
 
-    def _kept(self, keys: Collection[bytes]) -> dict[bytes, Vector]:
+        def keep() -> None:
+            fresh = ((place, tags.known.get(key)) for key, place in keys.items() if place not in kept)
+            self._of_tags.keep({place: each for place, each in fresh if each is not None and each.complete}, mark)
+
+        return tags, keep
+
+    def _load(self, keys: Collection[bytes]) -> dict[bytes, Vector]:
         """Vectors of texts, from the cache or from PostgreSQL."""
-        found: dict[bytes, Vector] = {}
-        with self._lock:
-            erasures = self._erasures
-            for key in keys:
-                if key in self._vectors:
-                    self._vectors.move_to_end(key)
-                    found[key] = self._vectors[key]
-        missing = [key for key in keys if key not in found]
-        if missing:
+        found, mark = self._vectors.known(keys)
+        if missing := [key for key in keys if key not in found]:
             loaded = self._records.load_vectors(missing)
+            self._vectors.keep(loaded, mark)
             found |= loaded
-            with self._lock:
-                if erasures == self._erasures:  # else they may have been erased since they were read
-                    self._vectors.update(loaded)
-                while len(self._vectors) * self._embedder.info.dim * 4 > _CACHE_BYTES:
-                    self._vectors.popitem(last=False)
         return found
 
     def _roots(self, scopes: Sequence[Scope], names: Collection[str]) -> frozenset[int]:
@@ -375,10 +387,16 @@ def citation_of(path: str, chunk: NotePassage) -> str:
     return cited(path, chunk.lines[0], chunk.headings, len(chunk.body), folders_kept=1 if says_little else 0)
 
 
-def _named_by(names: Collection[str], infos: Mapping[int, TagInfo]) -> frozenset[int]:
-    """The tags, as those that stand for them, that have one of these names."""
-    wanted = {identity(name) for name in names}
-    return frozenset(info.root for info in infos.values() if not info.idle and identity(info.shown) in wanted)
+def _named_by(guides: Collection[str], found: RankedPool) -> frozenset[int]:
+    """The tags of a pool, as those that stand for them, that have one of these names."""
+    if not guides or found.tags is None:
+        return frozenset()
+    called = found.tags.called(guides)
+    return frozenset(info.root for info in called if info.root == info.id or _has(found.order, info.id))
+
+
+def _has(order: Sequence[RankedChunk], tag: int) -> bool:
+    return any(tag in one.chunk.tag_ids or tag in one.chunk.note_tag_ids for one in order)
 
 
 def _is_wide(text: str) -> bool:

@@ -2,7 +2,9 @@
 
 import os
 import re
+import stat
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -14,8 +16,12 @@ from biem.errors import StoreUnavailable
 
 _BURST_MS = 1_600
 """The longest time over which changes are joined."""
-_STEP_MS = 200
-"""A burst ends after this long without a change; also how often an idle watcher looks up."""
+_STEP_MS = 25
+"""How often a watcher looks up; an edit of one file ends after this long without another write."""
+_SEVERAL_MS = 200
+"""A burst of several files, or of one that is gone, ends after this long without another change: a program that
+replaces a file, or moves a folder, does it in several steps.
+"""
 _POLL_MS = 300
 """Required by the call, without effect."""
 _MOUNTS = Path("/proc/self/mountinfo")
@@ -50,16 +56,36 @@ class SystemFolderEvents:
                 yield frozenset({""})
                 while True:
                     found = notify.watch(_BURST_MS, _STEP_MS, self._quiet_ms, stopped)
+                    changed = (
+                        frozenset[str]() if isinstance(found, str) else about_notes(root, (path for _, path in found))
+                    )
+                    until = time.monotonic() + _BURST_MS / 1_000
+                    while (rest_ms := _rest_ms(root, changed)) and time.monotonic() < until:
+                        found = notify.watch(_BURST_MS, rest_ms, 1, stopped)
+                        if isinstance(found, str):
+                            break
+                        changed |= about_notes(root, (path for _, path in found))
                     if found in ("stop", "signal"):
                         return
                     if _identity(root) != before:
                         raise StoreUnavailable(
                             f"the folder {root} was replaced or unmounted; it is watched again later"
                         )
-                    yield frozenset() if isinstance(found, str) else about_notes(root, (path for _, path in found))
+                    yield changed
         except (OSError, RuntimeError) as error:
             advice = "raise fs.inotify.max_user_watches if the limit of watches is reached"
             raise StoreUnavailable(f"{root} cannot be watched ({error}): {_SCANNED}; {advice}") from error
+
+
+def _rest_ms(root: str, changed: frozenset[str]) -> int:
+    """After how long without a further change a burst is complete; 0 where it is about no note."""
+    if len(changed) != 1:
+        return _SEVERAL_MS if changed else 0
+    try:
+        about = Path(root, *changed).lstat()
+    except OSError:  # gone, or about to be replaced
+        return _SEVERAL_MS
+    return _STEP_MS if stat.S_ISREG(about.st_mode) and about.st_size else _SEVERAL_MS
 
 
 def about_notes(root: str, paths: Iterable[str]) -> frozenset[str]:

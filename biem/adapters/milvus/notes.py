@@ -19,7 +19,7 @@ from biem.adapters.milvus.collection import (
     server_version,
 )
 from biem.adapters.milvus.light_import import DataType, MilvusClient, MilvusException
-from biem.adapters.milvus.rows import fitting, hashed, microseconds, one_of, sound
+from biem.adapters.milvus.rows import fitting, hashed, is_sound, microseconds, one_of
 from biem.domain.scope import Scope
 from biem.errors import StoreUnavailable
 from biem.ports import EmbedderInfo, Vector
@@ -179,8 +179,9 @@ class MilvusNotes(MilvusCalls):
         return {hit["id"]: float(hit["distance"]) for hit in hits}
 
     def _chunks(self, field: str, data: Any, limit: int, test: str) -> dict[str, float]:
-        hits = sound(self._search(self.chunks, field, data, limit, test))
-        return {hit["id"]: float(hit["distance"]) for hit in hits}
+        hits = self._search(self.chunks, field, data, limit, test)
+        found = ((hit["id"], hit["distance"]) for hit in hits)
+        return {key: float(distance) for key, distance in found if is_sound(key, distance)}
 
     def _search(self, collection: str, field: str, data: Any, limit: int, test: str) -> Any:
         def attempt(client: MilvusClient) -> list[Any]:

@@ -46,8 +46,13 @@ def row(entry: Entry) -> dict[str, Any]:
 
 
 def sound(hits: Iterable[Any]) -> list[Any]:
-    """The hits of a search without spoilt rows: those with an id that no memory can have, or no measurable distance."""
-    return [hit for hit in hits if is_id(hit["id"]) and isfinite(hit["distance"])]
+    """The hits of a search without spoilt rows."""
+    return [hit for hit in hits if is_sound(hit["id"], hit["distance"])]
+
+
+def is_sound(key: Any, distance: Any) -> bool:
+    """Whether a row is not spoilt: it has an id that a memory or a chunk can have, and a distance."""
+    return is_id(key) and isfinite(distance)
 
 
 def meets(found: Mapping[str, Any], where: Filter) -> bool:

@@ -162,6 +162,7 @@ def build_note_encoder(ground: Ground, *, records: PostgresNotes, index: MilvusN
         policy=ground.policies.notes,
         telemetry=ground.telemetry,
         working=ground.priority.working,
+        give_way=ground.priority.give_way,
         deferring=ground.stores.database.deferring,
     )
 

@@ -4,6 +4,7 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Self
 
 import pytest
 
@@ -77,6 +78,69 @@ def test_what_is_no_note_is_no_change(root: Path) -> None:
     others = ["image.png", ".git", ".git/HEAD", ".obsidian/workspace", "a.md~", ".#a.md", "gone.tmp/.x"]
     notes = ["v1.0", "v1.0/a.md", "gone", "gone.d", ".biemignore"]
     assert about_notes(str(root), [str(root / each) for each in (*others, *notes)]) == set(notes)
+
+
+class Scripted:
+    """Says in turn what changed, each time as after the time without changes that it is asked for."""
+
+    def __init__(self, *bursts: Callable[[], str]) -> None:
+        """`bursts`: each does something and returns the path; after the last one it is quiet."""
+        self.bursts = [*bursts]
+        self.steps: list[int] = []
+
+    def __call__(self, *_: object) -> Self:
+        return self
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def watch(self, _burst: int, step_ms: int, *_: object) -> set[tuple[int, str]] | str:
+        self.steps.append(step_ms)
+        return {(2, self.bursts.pop(0)())} if self.bursts else "timeout"
+
+
+def named(root: Path, monkeypatch: pytest.MonkeyPatch, *bursts: Callable[[], str]) -> tuple[frozenset[str], list[int]]:
+    """The first paths that are named, and for how long after each burst it was waited for another."""
+    script = Scripted(*bursts)
+    monkeypatch.setattr("biem.adapters.files.folder_events.RustNotify", script)
+    found = SystemFolderEvents().changes(str(root), threading.Event())
+    next(found)
+    return next(found), script.steps[1:]
+
+
+def test_an_edit_of_one_file_ends_soon_after_its_last_write(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    note = root / "v1.0" / "a.md"
+    only = frozenset({"v1.0/a.md"})
+    assert named(root, monkeypatch, lambda: str(note)) == (only, [25])
+    assert named(root, monkeypatch, *[lambda: str(note)] * 4) == (only, [25] * 4)
+
+
+@pytest.mark.parametrize("first", ["gone", "emptied"])
+def test_a_file_that_is_replaced_in_steps_is_waited_for_longer(
+    root: Path, monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    note = root / "v1.0" / "a.md"
+
+    def removed() -> str:
+        note.unlink() if first == "gone" else note.write_text("")
+        return str(note)
+
+    def written() -> str:
+        note.write_text("# B\n")
+        return str(note)
+
+    paths, waits = named(root, monkeypatch, removed, written)
+    assert paths == {"v1.0/a.md"}
+    assert waits[0] == 200
+
+
+def test_several_changed_files_are_one_burst(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths, waits = named(root, monkeypatch, lambda: str(root / "gone.md"), lambda: str(root / "v1.0" / "a.md"))
+    assert paths == {"gone.md", "v1.0/a.md"}
+    assert waits == [200, 200]
 
 
 @pytest.mark.parametrize("replaced", [False, True], ids=["unmounted", "replaced"])

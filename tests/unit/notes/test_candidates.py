@@ -9,7 +9,6 @@ from biem.domain.policies.notes import NoteRankPolicy
 from biem.domain.scope import Scope
 from biem.errors import StoreUnavailable
 from biem.notes.candidates import CandidateSearch, NoteCandidates, Sought, count_renamed
-from biem.notes.rank import TagVectors
 from biem.notes.scope_tags import CurrentTags, ScopeTags
 from biem.ports import Vector
 from biem.ports.notes.index import NoteFilter, NoteIndex
@@ -134,12 +133,16 @@ def test_a_renamed_tag_gives_its_new_name_to_the_words_of_its_chunks() -> None:
         3: TagInfo(3, "ns", "boats", 3, "boats", b"", False, 9),
     }
 
+    class Known:
+        def tags(self, scopes: Sequence[Scope], ids: Sequence[int]) -> dict[int, TagInfo]:
+            return {key: tags[key] for key in ids}
+
     def chunk(name: str, own: tuple[int, ...], of_note: tuple[int, ...] = ()) -> PoolChunk:
         return PoolChunk(name, "note", "library", "ns", 0, None, own, (), of_note, (), b"", asked=(0,))
 
     def counted(named: Sequence[int], *pool: PoolChunk) -> dict[str, float]:
-        found = NoteCandidates(None, {"renamed": 2.0}, named, cast(CurrentTags, None), pool)
-        return count_renamed(found, TagVectors(tags, {}, {"ns": 100}), ["ask", "nora", "lind"], str.split)
+        found = NoteCandidates(None, {"renamed": 2.0}, named, CurrentTags(cast(NoteRecords, Known()), (), {1: 2}), pool)
+        return count_renamed(found, {"ns": 100}, ["ask", "nora", "lind"], str.split)
 
     pool = chunk("renamed", (1,)), chunk("of a note", (), (1,)), chunk("other", (3,)), chunk("has it", (2,))
     words = counted([2], *pool)

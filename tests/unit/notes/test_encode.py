@@ -87,7 +87,9 @@ def encoder(
     embedder: WordEmbedder,
     *,
     waiting: int = 0,
+    batch: int = 2,
     working: Callable[[], AbstractContextManager[None]] = nullcontext,
+    give_way: Callable[[], None] = lambda: None,
     deferring: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> NoteEncoder:
     waits = [True] * waiting
@@ -97,9 +99,10 @@ def encoder(
         index=cast(NoteIndex, index),
         embedder=embedder,
         memories_wait=lambda: bool(waits and waits.pop()),
-        policy=LibraryPolicy(batch=2, patience_s=5.0),
+        policy=LibraryPolicy(batch=batch, patience_s=5.0),
         telemetry=Telemetry(),
         working=working,
+        give_way=give_way,
         deferring=deferring,
     )
 
@@ -134,6 +137,17 @@ def test_equal_texts_are_embedded_once_and_in_batches() -> None:
     embedder.calls.clear()
     assert encoder(records, index, embedder)() == 1
     assert embedder.calls == []
+
+
+def test_rows_of_a_batch_are_sent_in_small_steps_with_a_pause_for_calls_before_each() -> None:
+    # Given more chunks than a step sends, in one batch / When they are indexed
+    index, sent = Index(), list[int]()
+    records, embedder = Records([pending(n, f"text {n}") for n in range(40)]), WordEmbedder()
+    encoder(records, index, embedder, batch=64, give_way=lambda: sent.append(len(index.rows)))()
+    # Then they are embedded at once, and calls wait for sixteen rows at most; the first pause is that of the tag
+    assert [len(texts) for texts in embedder.calls] == [1, 40]
+    assert sent == [0, 0, 16, 32]
+    assert len(index.rows) == 40
 
 
 def test_a_chunk_that_went_meanwhile_leaves_no_row_and_a_retried_one_is_replaced() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from biem.domain.policies.notes import NoteRankPolicy
-from biem.notes.rank import NoteQuestion, TagVectors, few_of_each, guided, ranked, rareness, scaled, weighted
+from biem.notes.rank import NoteQuestion, TagVectors, few_of_each, guided, ranked, rareness, scaled, tag_key, weighted
 from biem.ports import Vector
 from biem.ports.notes.records import PoolChunk, TagInfo
 
@@ -121,6 +121,18 @@ def test_idle_tags_and_tags_without_a_vector_are_left_out() -> None:
     tags = known(tag(0, idle=True), tag(1), vectors={0: axis(0)})
     [one] = ranked([chunk("a", tags=(0, 1))], NoteQuestion(axis(0), {}), tags, WEIGHTS, POLICY)
     assert one.why["tags"] == 0.0
+
+
+def test_the_tags_of_a_chunk_are_computed_once_and_are_complete_when_each_has_a_vector() -> None:
+    tags = known(tag(0), tag(1), vectors={0: axis(0)})
+    one, other = chunk("a", tags=(0,)), chunk("b", tags=(0, 1))
+    assert tags.of(one, WEIGHTS).complete
+    assert not tags.of(other, WEIGHTS).complete
+    assert set(tags.of(other, WEIGHTS).roots) == {0, 1}
+    assert tags.of(chunk("same tags", tags=(0,)), WEIGHTS) is tags.of(one, WEIGHTS)
+    # Those that are known are not computed again
+    met = TagVectors({}, {}, {}, {tag_key(one): tags.of(one, WEIGHTS)})
+    assert met.of(one, WEIGHTS) is tags.of(one, WEIGHTS)
 
 
 def test_without_a_vector_of_the_query_words_decide_alone() -> None:

@@ -54,3 +54,11 @@ def test_scopes_have_their_own_tags_and_those_not_used_lately_are_forgotten(monk
     for user in ("ann", "bob", "ann", "cid", "ann", "bob"):
         tags.now([Scope(user=user)], {}).infos([1])
     assert records.read == [1] * 4  # ann, bob, cid, and bob again
+
+
+def test_tags_that_queries_met_are_found_by_any_spelling_of_their_name() -> None:
+    records = Records()
+    tags = ScopeTags(cast(NoteRecords, records)).now(ANN, {})
+    assert tags.called(["Tag 1"]) == []
+    tags.infos([1, 2])
+    assert [info.id for info in tags.called(["TAG\u3000１", "tag 3"])] == [1]
