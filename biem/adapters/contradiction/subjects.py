@@ -65,16 +65,20 @@ _FURTHER = re.compile(
     r"(?P<kin>[a-z]+(?:-in-law)?)\b"
 )
 """A relative of a relative: my wife's sister."""
-_OF_A_PERSON = "(?:phone|mobile|number|e-?mail|address|birthday|age|name|car|house|flat|home|wife|husband|salary|shoe)"
+_OF_A_PERSON = (
+    "(?:phone|mobile|fax|account|licence|number|e-?mail|address|birthday|age|name|car|house|flat|home|wife|husband|salary"
+    "|shoe)"
+)
 _ROLE_OWNER = re.compile(
     r"\b(?:my|our|the)\s(?:[a-z]+\s)?(?P<role>land(?:lady|lord)|tenant|lodger|dentist|doctor|nurse|coach|trainer|tutor|supervisor|mentor"
     r"|therapist|lawyer|accountant|assistant|secretary|cleaner|nanny|babysitter|childminder|gardener|driver|hairdresser|barber"
     r"|plumber|electrician|builder|caretaker|housemate|pal|client|customer|student|pupil|intern|apprentice|employee|trainee"
     rf"|teammate|guest|captain|owner|bandmate|buddy)(?:s?['’]s?\s(?:new\s|old\s)?(?={_OF_A_PERSON}\b)"
-    rf"|(?=\s(?:has|got|has got|has changed|changed)\s(?:a\s|her\s|his\s|their\s)?(?:new\s)?{_OF_A_PERSON}\b))",
+    rf"|(?=\s(?:has|got|has got|has changed|changed)\s(?:(?:a\s|her\s|his\s|their\s)?(?:new\s)?{_OF_A_PERSON}\b"
+    r"|(?:a\snew|her|his|their)\s(?!appointment|time|slot|date|dose|plan|offer|price)[a-z])))",
     re.IGNORECASE,
 )
-_HAN_OF_A_PERSON = "(?:电话|手机|号码|邮箱|地址|住址|生日|年龄|名字|车(?!票|次|站)|工资)"
+_HAN_OF_A_PERSON = "(?:电话|手机|号码|传真|微信|账号|车牌|邮箱|地址|住址|生日|年龄|名字|车(?!票|次|站)|工资)"
 _HAN_ROLE_OWNER = re.compile(
     "(?:[我咱]们?)?的?(?P<role>房东|房客|租客|教练|医生|护士|导师|家教|律师|会计|助理|秘书|保姆|阿姨|月嫂|司机|理发师|师傅|物业|客户|学生|实习生|学徒|员工|队友|笔友|搭档)"
     f"(?=的?[新旧]?{_HAN_OF_A_PERSON}|换了?个?新?{_HAN_OF_A_PERSON}|搬家)"

@@ -372,7 +372,8 @@ def lift_successors(lines: Sequence[RatedLine], succession: Succession, least: f
 def _lift_usual(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:
     """Lift a line above one about a single occasion, an earlier time, another person, or that decides nothing."""
     for passed in lines:
-        usual = [line for line in lines if line.worth >= least and succession.has_passed(passed, line)]
+        held = [line for line in lines if line.worth >= least and line.hit.node.superseded_by is None]
+        usual = [line for line in held if succession.has_passed(passed, line)]
         if usual and passed.hit.node.source != "assistant":
             best = max(usual, key=lambda line: (likeness(passed, line), line.worth))
             if (
