@@ -85,14 +85,17 @@ def has_other_modifier(newer: str, older: str, asked: str) -> bool:
         for head, side, word in old.beside
         if word in question.words and word not in new.words and (head in question.words or head.isascii())
     }
-    return any(word not in known and _are_alike(head, side, places) for head, side, word in new.beside)
+    return any(word not in known and _are_alike(head, side, word, places) for head, side, word in new.beside)
 
 
-def _are_alike(head: str, side: str, places: set[tuple[str, str]]) -> bool:
+def _are_alike(head: str, side: str, word: str, places: set[tuple[str, str]]) -> bool:
     """Whether a word at this side of the head distinguishes it as one in the older text does: the owner of a thing may
-    stand on either side, "the shed's key" and "the key to the attic".
+    stand on either side, "the shed's key" and "the key to the attic". An owner in the other script may be the same one.
     """
-    return (head, side) in places or (side == _OWNER and not places.isdisjoint({(head, "before"), (head, "after")}))
+    if (head, side) in places:
+        return True
+    may_be_other = side == _OWNER and word.isascii() == head.isascii()
+    return may_be_other and not places.isdisjoint({(head, "before"), (head, "after")})
 
 
 def has_other_possessor(newer: str, asked: str) -> bool:

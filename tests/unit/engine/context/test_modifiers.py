@@ -51,6 +51,7 @@ def test_another_modifier_of_the_same_word_names_another_thing(asked: str, older
         ("Am I still on the Pro plan?", "I'm on the Pro plan.", "I downgraded to the Basic plan."),
         ("Where does Ben work?", "Ben works at Aldi.", "He quit and currently works at Lidl."),
         ("我还用苹果手机吗？", "我用苹果手机。", "我换小米手机了。"),
+        ("When is the essay due?", "The deadline for the essay is 3 June.", "老师把作文的deadline推到6月10号了。"),
         ("What am I reading?", "I'm reading Persuasion.", "Finished Persuasion, started Kim."),
         ("", "", ""),
         ("\ud800", "\x00", "的的的"),
