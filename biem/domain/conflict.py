@@ -77,6 +77,8 @@ class Matter:
     """Its numbers, dates, weekdays and codes, written alike in every language."""
     holds: bool = True
     """It asserts a fact: no report, question, hypothesis, plan, wish or joke."""
+    open: bool = False
+    """It decides nothing: a question, hypothesis, plan, wish, dream or joke. A report may decide."""
     changes: bool = False
     """It states that something changed since it was last said."""
     wants: frozenset[str] = frozenset()

@@ -213,7 +213,8 @@ def count_renamed(
 ) -> dict[str, float]:
     """BM25 scores by chunk, as if a chunk with a renamed tag had its new name in its text, if the query names it.
 
-    `sizes`: chunks by `ns`. The terms of that name are added to `asked`, and about what BM25 gives for them once to the scores.
+    `sizes`: chunks by `ns`. The terms of that name are added to `asked`, and about what BM25 gives for them once to the
+    scores.
     """
     infos, words = found.tags.infos({*found.named, *found.tags.aliases}), dict(found.words)
     named = {infos[tag].root for tag in found.named if tag in infos}

@@ -9,7 +9,7 @@ _GOES = (
     r"|com(?:e|ing)|fly(?:ing)?|sail(?:ing)?)\b"
 )
 _RETURNS = re.compile(
-    rf"{_GOES}\s(?:back|home|from|down from)\b(?!(?:\s(?-i:[A-Z])[a-z]+){{1,2}}\sto\s)"
+    rf"{_GOES}\s(?:back|home|(?<!\bcome )(?<!\bcoming )from|down from)\b(?!(?:\s(?-i:[A-Z])[a-z]+){{1,2}}\sto\s)"
     r"|\b(?:return|inbound|homeward)\s[a-z]"
     r"|回来的|返回的|回程|返程|回国的|回家的|下山|从[^，。！？]{1,6}(?:回来?|返)",
     re.IGNORECASE,

@@ -102,9 +102,25 @@ _ALTERS = re.compile(
     re.IGNORECASE,
 )
 """Marks an end or a return to a former habit: a change that the rules for automatic decisions do not rely on."""
+_OLD_ENDED = re.compile(
+    r"\bold (?:[\w-]+ ){1,3}(?:(?:has |had |is |was |got |just |finally )*"
+    r"(?:died|dead|broken?|gave|given|fell|packed|conked|stolen|lost|gone|sold|smashed|cracked|worn|wrecked|scrapped|kaput|returned|retired|closed)\b).*\b(?:i|we|he|she|they)\b"
+    "|[旧老][\u4e00-\u9fff]{1,4}(?:终于|已经|前几天|上周|彻底)?[\u4e00-\u9fff]?(?:坏|丢|破|碎|烂|报废|卖|停产|不行|没电)[^，。,.]{0,3}[，。,.;；].*[买换用入]",
+    re.IGNORECASE,
+)
+"""An old thing that ended, and what came in its place."""
+_OF_THEMSELVES = re.compile(
+    r"\b(?:told|tells|texted|wrote to|said to) (?:me|us)(?:,| that)? (?:he|she|they|his|her|their)\b"
+    r"|(?:[跟和对]我[说讲]|告诉我)[，,：:]?[他她]",
+    re.IGNORECASE,
+)
+"""Somebody tells the user of himself or herself."""
 _NAME = re.compile(r"(?<=[a-z] )[A-Z][\w-]+")
 _COMPANION = re.compile(r"\bwith (?:my |our )?$")
 _OWN_PET = re.compile(r"\b(?:[Mm]y|[Oo]ur) (?:[a-z]+ )?(?:cat|dog)(?: [A-Z][\w-]+)?|我们?家?的?[猫狗]")
+_PETS_OWN = re.compile(
+    r"\bthe (cat|dog)(?:['’]s\b| (?=(?:is|isn['’]t|has|hates|loves|eats|weighs|needs|takes)\b))", re.IGNORECASE
+)
 _CALLED = re.compile(r"(?:['’]s name is|['’]s called| is called| is named) (?P<name>[A-Z][\w-]+)")
 _HAN_CALLED = re.compile("[,，]?(?:的?名字)?(?:名?叫|是)(?P<name>[\u4e00-\u9fff]{2,3})(?=[，。！,!；]|$)")
 _I_AM = re.compile(
@@ -200,7 +216,8 @@ def matter_of(reading: Reading, subjects: Subjects, core: Core) -> Matter:
     )
     topics = named.union(*(_TOPICS[word] for word in words))
     alters = _ALTERS.search(text) is not None
-    changes = alters or core.changes
+    replaced = _OLD_ENDED.search(text) is not None
+    changes = alters or replaced or core.changes
     holds = core.holds or (changes and _is_explained(text))
     things = frozenset(piece.stem for piece in core.words) - _OF_QUESTIONS | (words & _THINGS)
     persons = _persons(reading, subjects, things)
@@ -208,19 +225,25 @@ def matter_of(reading: Reading, subjects: Subjects, core: Core) -> Matter:
     return Matter(
         persons,
         core.classes & SINGLE | (_ANY_THING if _I_AM.search(text) else frozenset()),
-        bool(marks.OF_THE_PAST.search(text) or (core.of_old and not core.marked)),
+        bool(marks.OF_THE_PAST.search(text) or (core.of_old and not (core.marked or replaced))),
         _with_stated(topics - _ANY_THING or topics, text, subjects.about(reading).spans)
         | (_ANY_THING if called else frozenset()),
         things,
-        frozenset(thing for thing in things if any(kind.startswith(thing) for kind in words & _THINGS)),
+        frozenset(thing for thing in things if any(_is_stem(thing, kind) for kind in words & _THINGS)),
         frozenset(_WAYS.get(word, word) for word in core.which) | (_BACK if returns(text) else frozenset()),
         frozenset(piece.stem for piece in core.numbers),
         holds,
-        core.marked or (holds and (alters or (changes and not core.adds))),
+        core.open,
+        core.marked or (holds and (alters or replaced or (changes and not core.adds))),
         frozenset(kind for kind, pattern in WANTS.items() if pattern.search(text)),
         frozenset(kind for kind, pattern in GIVES.items() if pattern.search(text)),
         called,
     )
+
+
+def _is_stem(stem: str, word: str) -> bool:
+    """Whether a word may have this stem: "salary" has `salari`."""
+    return word.startswith(stem) or (word.endswith("y") and f"{word[:-1]}i".startswith(stem))
 
 
 def _is_explained(text: str) -> bool:
@@ -266,8 +289,12 @@ def _persons(reading: Reading, subjects: Subjects, things: frozenset[str]) -> fr
         persons = {name for name in persons if name.partition(".")[0] not in _ANAPHORS}
     if "me" in persons and all(_COMPANION.search(text, 0, start) for start, _ in about.spans):
         persons = {name for name in persons if not name.startswith("me.")}
+    if "me" in persons and len(persons) > 1 and not mentions_speaker(_OF_THEMSELVES.sub(" ", text)):
+        persons = persons - {"me"}
     if "me" in persons and REPORTS.search(text):
         persons = persons - {"me"} | {"me.boss"}
+    if pet := _PETS_OWN.search(text):
+        persons.add(f"me.{pet[1].lower()}")
     if "me" in persons and "?" not in text:
         persons |= {f"me.{_KIN[found['kin'] or found['han']]}" for found in _HAS.finditer(text)}
     return frozenset(persons)

@@ -39,6 +39,13 @@ _OF_MINE, _GOES_ON = (
     re.compile("我"),
     re.compile("(?!.*[我你他她它])(?:现在|还|也|都|一直|每天)*[养有在住喝吃抽爱学做当开用]"),
 )
+_ASKED_AFTER = re.compile(
+    r"^(?!\W*(?:is|are|am|was|were|do|does|did|has|have|can|could|will|would|should|what|when|where|who|which|why|how|if"
+    r"|whether)\b)([^?？\n]{8,200}?)[,;]\s(?:(?:so|and|but|please)\s){0,2}(?:can|could|would|will)\syou\s[^?.!\n]{3,60}\?\s*$"
+    r"|^([^?？\n吗呢几哪谁什多何]{4,100}?)[，,](?:麻烦|请|所以)?[你您](?:能|可以|帮|可不可以)[^?？。\n]{1,20}[?？]\s*$",
+    re.IGNORECASE,
+)
+"""A request after what a message tells: "the lesson is on Friday now, could you note that?"."""
 _A_NOT_A = re.compile(r"(.)不\1|有没有|是不是")
 _ENGLISH_ASKS = re.compile(
     r"^(?:and |so |but |well |hey |oh )*(?:what|where|when|who|which|why|how|do|does|did|are|is|can|could|will|would|"
@@ -148,7 +155,7 @@ class StatementReader:
 
     def read(self, statement: Statement) -> Reading:
         """Parse a statement."""
-        text = expanded(statement.text)
+        text = _ASKED_AFTER.sub(r"\1\2.", expanded(statement.text))
         speaker = normal(statement.speaker[:64]).strip().lower()
         clauses: list[Clause] = []
         dated = marked(text)

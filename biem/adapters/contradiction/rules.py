@@ -10,6 +10,7 @@ from biem.adapters.contradiction.claims import Claims
 from biem.adapters.contradiction.journeys import opposed
 from biem.adapters.contradiction.later_states import LaterStates
 from biem.adapters.contradiction.lexicon import marks
+from biem.adapters.contradiction.owners import have_different_owners
 from biem.adapters.contradiction.polarity import Polarity, Stances
 from biem.adapters.contradiction.reading import Reading
 from biem.adapters.contradiction.recall_rules import KEPT, RecallRules, one_speaker
@@ -72,7 +73,8 @@ class RuleContradictions:
         specific = self._specific(older, newer)
         if specific is not None and specific.kind == "duplicate":
             return specific
-        if specific is not None:
+        decides = not self._decides_nothing(newer)
+        if specific is not None and decides:
             aligned = self._aligned(specific, older, newer)
             if aligned is not None:
                 return self._about_all(aligned, older, newer)
@@ -80,7 +82,7 @@ class RuleContradictions:
                 return None
         if not one_speaker(older, newer):
             return None
-        later = self._later_states.judge(older, newer, similarity)
+        later = self._later_states.judge(older, newer, similarity) if decides else None
         if sure_only or (later is not None and later.confidence > CEILING):
             return later
         one, other = (self._read(side.text, side.speaker) for side in (older, newer))
@@ -101,7 +103,9 @@ class RuleContradictions:
         return unlike or not may_align(self._surface(older.text), self._surface(newer.text))
 
     def _are_of_two_things(self, older: Statement, newer: Statement) -> bool:
-        """Whether labels or ranks distinguish their subjects: machine 1 and machine 2, an older and a younger son."""
+        """Whether labels, ranks or owners distinguish their subjects: machine 1 and 2, an older and a younger son."""
+        if have_different_owners(older.text, newer.text, self._reader.grammar["kin"]):
+            return True
         if not all(marks.DISTINGUISHED.search(side.text, 0, marks.LABELLED) for side in (newer, older)):
             return False
         one, other = (
@@ -109,6 +113,11 @@ class RuleContradictions:
             for side in (older, newer)
         )
         return bool(one and other) and one.isdisjoint(other)
+
+    def _decides_nothing(self, newer: Statement) -> bool:
+        """Whether it is a question, a wish, a dream or a joke, or quotes what another one says of himself."""
+        reading = self._read(newer.text, newer.speaker)
+        return self._value_updates.core(reading).open or marks.QUOTED_SELF.search(reading.text) is not None
 
     def _plain(self, text: str, speaker: str) -> bool:
         reading = self._read(text, speaker)

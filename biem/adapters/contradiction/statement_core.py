@@ -137,6 +137,8 @@ class Core:
     changes: bool
     holds: bool
     """It states a fact in the speaker's own words."""
+    open: bool
+    """It states no fact: a question, hypothesis, plan, wish, dream or joke."""
     adds: bool
     """It adds to known facts, or concerns only some occasions."""
     days: bool
@@ -189,6 +191,9 @@ def _han_rank(before: str, relative: str) -> str:
     return first or marks.HAN_RANKS.get(relative[-1], "") or side
 
 
+_PARTS = re.compile(r"(?<=[,;:.!?，；：。！？])")
+
+
 class StatementCores:
     """Reads the cores of statements. Thread-safe."""
 
@@ -225,6 +230,7 @@ class StatementCores:
         names = frozenset(name for name in names if not chinese or _leads(name, text))
         kin = frozenset(name for name in names if name in self._reader.grammar["kin"])
         outside_titles = _TITLE.sub("", text)
+        joking = about.joking and not marks.ADMITS.search(text)
         return Core(
             text=text,
             persons=_unnamed(about.persons, kin, text),
@@ -235,11 +241,11 @@ class StatementCores:
             places=tuple((name, start) for name, found in classes.items() for start, _ in found),
             corrects=marks.CORRECTS.search(text) is not None,
             changes=_changes(text, tokens),
-            holds=not asks
-            and not (about.reported or (about.joking and not marks.ADMITS.search(text)))
+            holds=not (asks or about.reported or joking)
             and not marks.QUOTED_SELF.search(text)
             and not marks.LEAVES_OPEN.search(outside_titles)
             and not marks.OF_THE_PAST.search(outside_titles),
+            open=joking or marks.UNREAL.search(outside_titles) is not None or _only_doubts(outside_titles),
             adds=marks.ANOTHER.search(text) is not None or marks.ON_OCCASION.search(text) is not None,
             days=marks.ON_DAYS.search(text) is not None,
             which=(labels | _ranks(text, about.spans, chinese=chinese)).union(
@@ -342,6 +348,14 @@ class StatementCores:
                 continue
             found.append((Piece(word, start, end), tag if len(word) < _DIVIDED else ""))
         return [piece for piece in _joined(found) if piece.stem not in self._han_husk]
+
+
+def _only_doubts(text: str) -> bool:
+    """Whether it asks, plans or weighs something, and no part tells of a change without that."""
+    if marks.DOUBTS.search(text) is None:
+        return False
+    parts = _PARTS.split(text)
+    return not any(marks.CHANGES.search(part) and not marks.DOUBTS.search(part) for part in parts)
 
 
 def _changes(text: str, tokens: list[Token]) -> bool:

@@ -56,8 +56,8 @@ _JOKE = re.compile(
 _QUOTE = re.compile(r"[\"“”「」『』]")
 _FIRST = re.compile(r"\b(?:i|i'm|i've|i'd|my|me|mine|myself|we|our|us|ourselves)\b|[我咱俺]|本人", re.IGNORECASE)
 _KIN_CHAIN = re.compile(
-    r"\b(?P<owner>(?i:my|our|his|her|their|your|the)|[A-Z][\w-]+(?:\s[A-Z][\w-]+)?['’]s)\s"
-    r"(?P<before>(?:(?:ex|old|older|elder|eldest|oldest|young|younger|youngest|middle|big|little|late|twin|best|former|new|good|dear|step|half"
+    r"\b(?P<owner>(?i:my|our|his|her|their|your|the)|(?!(?:Here|There|That|What|Who|Where|When|How|It|He|She|Let)['’])[A-Z][\w-]+(?:\s[A-Z][\w-]+)?['’]s)\s"
+    r"(?P<before>(?:(?:ex|old|older|elder|eldest|oldest|young|younger|youngest|middle|big|little|late|twin|best|other|former|new|good|dear|step|half"
     r"|great)[\s-]){0,2})(?P<kin>[a-z]+(?:[ -]in[ -]law)?)(?P<name>(?:\s(?!I\b)[A-Z][\w-]+){0,2})"
 )
 _FURTHER = re.compile(
@@ -65,7 +65,26 @@ _FURTHER = re.compile(
     r"(?P<kin>[a-z]+(?:-in-law)?)\b"
 )
 """A relative of a relative: my wife's sister."""
-_WHICH = re.compile(r"(?:former|new|good|dear|big|little|best)[\s-]|\s$")
+_OF_A_PERSON = (
+    "(?:phone|mobile|fax|account|licence|number|e-?mail|address|birthday|age|name|car|house|flat|home|wife|husband|salary"
+    "|shoe)"
+)
+_ROLE_OWNER = re.compile(
+    r"\b(?:my|our|the)\s(?:[a-z]+\s)?(?P<role>land(?:lady|lord)|tenant|lodger|dentist|doctor|nurse|coach|trainer|tutor|supervisor|mentor"
+    r"|therapist|lawyer|accountant|assistant|secretary|cleaner|nanny|babysitter|childminder|gardener|driver|hairdresser|barber"
+    r"|plumber|electrician|builder|caretaker|housemate|pal|client|customer|student|pupil|intern|apprentice|employee|trainee"
+    rf"|teammate|guest|captain|owner|bandmate|buddy)(?:s?['’]s?\s(?:new\s|old\s)?(?={_OF_A_PERSON}\b)"
+    rf"|(?=\s(?:has|got|has got|has changed|changed)\s(?:(?:a\s|her\s|his\s|their\s)?(?:new\s)?{_OF_A_PERSON}\b"
+    r"|(?:a\snew|her|his|their)\s(?!appointment|time|slot|date|dose|plan|offer|price)[a-z])))",
+    re.IGNORECASE,
+)
+_HAN_OF_A_PERSON = "(?:电话|手机|号码|传真|微信|账号|车牌|邮箱|地址|住址|生日|年龄|名字|车(?!票|次|站)|工资)"
+_HAN_ROLE_OWNER = re.compile(
+    "(?:[我咱]们?)?的?(?P<role>房东|房客|租客|教练|医生|护士|导师|家教|律师|会计|助理|秘书|保姆|阿姨|月嫂|司机|理发师|师傅|物业|客户|学生|实习生|学徒|员工|队友|笔友|搭档)"
+    f"(?=的?[新旧]?{_HAN_OF_A_PERSON}|换了?个?新?{_HAN_OF_A_PERSON}|搬家)"
+)
+"""People who serve or work with the user, and what they own as everybody does: my landlady's number is not mine."""
+_WHICH = re.compile(r"(?:other|former|new|good|dear|big|little|best)[\s-]|\s$")
 """Adjectives that do not distinguish persons."""
 _ELDEST = re.compile(r"\b(?:elder|eldest|oldest)\b[\s-]?", re.IGNORECASE)
 _YOUNGEST = re.compile(r"\byoungest\b[\s-]?", re.IGNORECASE)
@@ -84,6 +103,10 @@ _ACTING = re.compile(
     r"(?:is|was|has|had|lives|works|likes|loves|hates|moved|plays|goes|wants|owns|drives|studies|teaches|got|left|joined"
     r"|started|quit|does|did|doesn't|didn't|isn't|can|can't|will|won't|takes|runs|eats|drinks|speaks|turned|changed|said|asked|told"
     r"|keeps|thinks|[a-z]{2,}ed(?! (?:my|our|me|us)\b))\b"
+)
+_ACTING_TOO = re.compile(
+    r"(?:[,;]|\b(?:and|but|while))\s(?P<name>(?!(?:I|The|My|Our|He|She|It|We|They)\b)[A-Z][a-z]+)\s"
+    r"(?:is|was|has|lives|works|plays|goes|studies|takes|does|gets|likes|eats|drinks|wears|drives|speaks)\b"
 )
 _PROFESSION = re.compile(r"[是当做名位为教](?:(?!的)[\u4e00-\u9fff]){0,4}$")
 _PETS = frozenset(("dog", "cat", "狗", "猫"))
@@ -159,6 +182,11 @@ _NICKNAME = re.compile(
 )
 _SURNAMED = re.compile(rf"(?:^|[，。！？；,!?;]|听说|据说|告诉|隔壁的?|[和跟给替帮叫问\s])(?P<name>[老小阿]{SURNAME})")
 """A nickname of a surname: 小周."""
+_REDOUBLED = re.compile(
+    r"(?:^|[，。！？；,!?;和跟与、\s])(?P<name>(?![妈爸哥姐弟妹爷奶公婆舅叔伯姑姨宝天常慢刚往渐仅偏白人年月日处个家每早好多明默轻悄久时次件样层步点些谢看想试说走听问等哈嗯哦呵嘿])"
+    r"(?P<twice>[\u4e00-\u9fff])(?P=twice))(?=[的在上读学是有今现已升转换改不没也都去喜爱吃喝会要住穿一二三四五六七八九十\d])"
+)
+"""Names of children: 豆豆 of 豆豆上三年级."""
 _NO_NAMES = frozenset(
     (
         "小学",
@@ -252,7 +280,7 @@ class Subjects:
         self._han_kin = sorted((kin for kin in self._kin if not kin.isascii()), key=len, reverse=True)
         kin = "|".join(map(re.escape, self._han_kin))
         self._han_chain = re.compile(
-            rf"(?P<owner>[我你您他她咱]们?|(?:(?![是叫有在的最了个])[\u4e00-\u9fff]){{2,3}}(?<!我)(?=的))?家?(?:大学|高中|初中|中学|小学|公司|单位|部门)?的?(?P<kin>{kin}|(?<=[我他她你您])[弟妹哥姐])(?!人[们])"
+            rf"(?P<owner>[我你您他她咱]们?|(?:(?![是叫有在的最了个])[\u4e00-\u9fff]){{2,3}}(?<!我)(?=的))?家?(?:大学|高中|初中|中学|小学|公司|单位|部门)?的?(?P<kin>(?:[干义](?=[儿女妈爹爸父母哥姐弟妹孙])|外(?=孙))?(?:{kin})|(?<=[我他她你您])[弟妹哥姐])(?!人[们])"
         )
         self._about = lru_cache(_KEPT)(self._read)
 
@@ -318,6 +346,8 @@ class Subjects:
         for found in _KIN_CHAIN.finditer(text):
             kin = found["kin"].partition("-in-")[0].partition(" in ")[0]
             if self._reader.stem(kin) not in self._kin and kin not in self._kin:
+                if (further := _FURTHER.match(text, found.end())) and further["kin"] in self._people:
+                    persons.add(f"{found['kin']}.{further['kin']}")  # the hero's brother
                 continue
             owner = found["owner"].lower().removesuffix("'s").removesuffix("’s")
             whose = _OURS.get(owner, _SAME.get(owner, owner))
@@ -335,6 +365,11 @@ class Subjects:
             if kin.lower() not in _PETS:
                 spans.append((found.start(), end))
             rest = rest.replace(text[found.start() : end], " ", 1)
+        for found in _ROLE_OWNER.finditer(rest):
+            persons.add(f"me.{found['role'].lower()}")
+            words.add(self._reader.stem(found["role"]))
+            spans.append((place := text.index(found.group()), place + len(found.group())))
+        rest = _ROLE_OWNER.sub(" ", rest)
         for found in _CHILD.finditer(rest):
             persons.add("me.youngerchild" if found["which"].lower() == "youngest" else "me.olderchild")
             words.add(self._reader.stem(found["which"]))
@@ -355,6 +390,10 @@ class Subjects:
                 if pattern is not _OWNED or not _AT.search(rest, 0, found.start()):
                     persons.add(found["name"].lower())
                 words |= {self._reader.stem(word) for word in found["name"].split()}
+        if _ACTING.match(rest):  # "Ida is in form 3, Max is in form 5"
+            for found in _ACTING_TOO.finditer(rest):
+                persons.add(found["name"].lower())
+                words.add(self._reader.stem(found["name"]))
         if _FIRST.search(rest):
             persons.add("me")
         known = bool(persons - {"me", ""})
@@ -407,7 +446,12 @@ class Subjects:
             if found["kin"] not in _PETS:
                 spans.append(found.span())
             rest = rest.replace(found.group(), " ", 1)
-        for found in (*_NICKNAME.finditer(rest), *_SURNAMED.finditer(rest)):
+        for found in _HAN_ROLE_OWNER.finditer(rest):
+            persons.add(f"me.{found['role']}")
+            words.add(found["role"])
+            spans.append((place := text.index(found.group()), place + len(found.group())))
+        rest = _HAN_ROLE_OWNER.sub(" ", rest)
+        for found in (*_NICKNAME.finditer(rest), *_SURNAMED.finditer(rest), *_REDOUBLED.finditer(rest)):
             if found["name"] not in _NO_NAMES:
                 persons.add(found["name"])
                 words.add(found["name"])

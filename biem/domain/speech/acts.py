@@ -161,6 +161,13 @@ _TOLD_BESIDE = late(
     re.IGNORECASE,
 )
 """A request or question that also tells something of the speaker: "remind me later, I'm at the vet's"."""
+_TOLD_BEFORE = late(
+    r"^\W*(?:the|my|our|it|that|this|we|i|[a-z]+['’]s)\b[^,;?]{2,60}\b(?:is|are|has|have|had|got|moved|changed|starts|ends|leaves|opens|closes"
+    r"|begins|was|were)\b[^,;?]{2,80}[,;]\s*(?:(?:so|and|but|please)\s+){0,2}(?:can|could|would|will) you\b"
+    r"|^\W*[^，,？?吗呢几哪谁什多何]{2,40}[了是在到][^，,？?吗呢几哪谁什多何]{0,40}[，,]\s*(?:麻烦|请|所以)?[你您](?:能|可以|帮|可不可以|能不能)",
+    re.IGNORECASE,
+)
+"""Tells something before it asks for help: "the lesson is on Friday now, can you note that?"."""
 _RESTRICTS = late(
     r"\b(?:nothing|never|no (?!one\b)[a-z]+|without)\b|(?:不要|别|不能|不放|不加)(?=[^了吗，。])",
     re.IGNORECASE,
@@ -214,7 +221,7 @@ def is_statement(text: str) -> bool:
 def _asserts(sentence: str) -> bool:
     if is_courtesy(sentence):
         return False
-    if _TOLD_BESIDE.search(sentence) or _orders(sentence):
+    if _TOLD_BESIDE.search(sentence) or _TOLD_BEFORE.search(sentence) or _orders(sentence):
         return True
     if _ASKS.search(sentence) or _INTERROGATIVE.match(sentence):
         return False

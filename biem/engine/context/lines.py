@@ -214,7 +214,7 @@ def _know_by_name(lines: Sequence[RatedLine], asked: frozenset[str]) -> None:
     same = {name: person for person, name in called if person in asked}
     same.update((person, name) for person, name in called if name in asked)
     for line in lines:
-        known = {name.partition(".")[0] for name in line.matter.persons} | line.matter.persons | line.matter.things
+        known = line.matter.persons | line.matter.things
         names = [name for name in same if name in known]
         if line.foreign and names:
             line.foreign = 0.0

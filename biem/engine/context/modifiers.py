@@ -12,7 +12,8 @@ _BETWEEN = re.compile(r"[ -]?|['’]s? |的")
 _LINK = re.compile(r" (?:of|for|in|at|on|to|from|with) (?:the |my |our |his |her |their )?", re.IGNORECASE)
 """Between a word and what distinguishes it: the budget for hiring."""
 _FUNCTION = frozenset(
-    re.findall(
+    word.removesuffix("s")
+    for word in re.findall(
         r"[a-z]+|[\u4e00-\u9fff]",
         "a an the my our your his her its their this that these those new old same other current present actual own"
         " whole and or but of for in at on to from with by is are was were be been has have had we i you he she it they"
@@ -31,6 +32,34 @@ _ADVERB = re.compile(
     r"currently|presently|really|actually|recently|finally|mostly|mainly|regularly|still|already|always|never|often"
     r"|sometimes|usually"
 )
+_SKIPPED = frozenset(("的", "now", "still", "already", "also"))
+"""Between a word and what distinguishes it."""
+_DETERMINES = frozenset(("the", "my", "our"))
+_HIS = re.compile(r"\b(?:his|her|their) (?:new |old )?([a-z]+)(?: ([a-z]+))?", re.IGNORECASE)
+_NOUN = (
+    r"(?:[A-Z][a-z]+(?: [a-z]+)?[:,] )?(?:[Tt]he|[Mm]y|[Oo]ur) (?:[a-z-]+ ){0,2}?(?P<thing>[a-z-]+)"
+    r"(?: (?:in|on|at|of|for|by|from|with) (?:(?:the|my|our) )?[A-Za-z-]+)? "
+)
+_SUBJECT = re.compile(rf"{_NOUN}(?:is|are|was|were|has|have|costs?)\b")
+_NEW_SUBJECT = re.compile(
+    rf"{_NOUN}(?:(?:now|just|also) )?"
+    r"(?:is|are|was|were|has|have|costs?|went|goes|rose|fell|dropped|increased|jumped|climbed)\b"
+)
+_PRICE = re.compile(
+    r"fee|price|cost|rent|bill|rate|membership|subscription|fare|ticket|premium|charge|contribution|[a-z]*payment"
+)
+"""What a thing costs, by another name."""
+_HAN_SUBJECT = re.compile(
+    "(?:我们?家?的?)?(?P<thing>[\u4e00-\u9fff]{2,8}?)(?:的[会月年]?[费价][用格]?)?(?:现在|已经|又)?"
+    "(?=[涨降跌]|升到|一个月|每月|一年|每年|要价|是\\d)"
+)
+_HAN_PRICE = re.compile("[费价租钱款]")
+_THING_DOES = re.compile(
+    r"(?:[Tt]he|[Mm]y|[Oo]ur) (?:[a-z-]+ ){0,2}?(?P<thing>[a-z-]+) (?:now |only |also |still )?(?P<does>[a-z]+s)\b"
+)
+_I_DO = re.compile(r"(?:I|[Ww]e) (?:now |only |also |still )?(?P<does>[a-z]+)\b")
+_DOES = re.compile(r"[a-z]+(?:ing|ed)|read|got|bought|sold|left|quit|use|took|lost")
+"""A verb before a name."""
 _NO_MODIFIER = re.compile(f"(?:周|星期|礼拜)[一二三四五六日天]|{ADDRESSED}")
 """A weekday, whose first character is also that of 周会, and a surname: 沈医生 is a name, 儿科医生 a kind."""
 _MOST_CHARS = 500
@@ -56,10 +85,59 @@ def has_other_modifier(newer: str, older: str, asked: str) -> bool:
         for head, side, word in old.beside
         if word in question.words and word not in new.words and (head in question.words or head.isascii())
     }
+    return any(word not in known and _are_alike(head, side, word, places) for head, side, word in new.beside)
+
+
+def _are_alike(head: str, side: str, word: str, places: set[tuple[str, str]]) -> bool:
+    """Whether a word at this side of the head distinguishes it as one in the older text does: the owner of a thing may
+    stand on either side, "the shed's key" and "the key to the attic". An owner in the other script may be the same one.
+    """
+    if (head, side) in places:
+        return True
+    may_be_other = side == _OWNER and word.isascii() == head.isascii()
+    return may_be_other and not places.isdisjoint({(head, "before"), (head, "after")})
+
+
+def has_other_possessor(newer: str, asked: str) -> bool:
+    """Whether a text tells of his, her or their thing, and the user's is asked for: "he changed his number"."""
+    in_question = _pairs(asked[:_MOST_CHARS]).words
+    things = {_plain(word) for found in _HIS.finditer(newer[:_MOST_CHARS]) for word in found.groups() if word}
     return any(
-        word not in known and ((head, side) in places or (side == _OWNER and (head, "before") in places))
-        for head, side, word in new.beside
+        thing in in_question
+        and thing not in _FUNCTION
+        and not re.search(rf"\b(?:my|our|the) (?:\w+ )?{re.escape(thing)}", newer, re.IGNORECASE)
+        for thing in things
     )
+
+
+def has_other_subject(newer: str, older: str, asked: str) -> bool:
+    """Whether the older text begins with a thing in question that the newer lacks, and this with another one: "the lamp
+    is down to 40" is no later price of "the desk is 120".
+    """
+    one, other = _NEW_SUBJECT.match(newer[:_MOST_CHARS]), _SUBJECT.match(older[:_MOST_CHARS])
+    if one is None or other is None:
+        return False
+    thing, before, now = _plain(other["thing"]), _pairs(older[:_MOST_CHARS]).words, _pairs(newer[:_MOST_CHARS]).words
+    in_question = _pairs(asked[:_MOST_CHARS]).words
+    if thing not in in_question or thing in now or _PRICE.fullmatch(one["thing"]):
+        return False
+    return _plain(one["thing"]) not in before | in_question
+
+
+def has_other_han_subject(newer: str, older: str, asked: str) -> bool:
+    """The same in Chinese: 会费 of the club, and 健身房一个月三百."""
+    one, other = _HAN_SUBJECT.match(newer[:_MOST_CHARS]), _HAN_SUBJECT.match(older[:_MOST_CHARS])
+    if one is None or other is None or _HAN_PRICE.search(one["thing"]):
+        return False
+    return other["thing"] in asked and set(one["thing"]).isdisjoint(older + asked)
+
+
+def does_the_same(newer: str, older: str, asked: str) -> bool:
+    """Whether the newer text tells of a thing what the older tells of the user: "the case weighs 20", "I weigh 60"."""
+    one, other = _THING_DOES.match(newer[:_MOST_CHARS]), _I_DO.match(older[:_MOST_CHARS])
+    if one is None or other is None or _plain(one["does"]) != _plain(other["does"]):
+        return False
+    return _plain(one["thing"]) not in _pairs(older[:_MOST_CHARS]).words | _pairs(asked[:_MOST_CHARS]).words
 
 
 class _Pairs:
@@ -77,8 +155,13 @@ class _Pairs:
     @staticmethod
     def _beside(text: str, found: list[re.Match[str]], words: list[str]) -> Iterator[tuple[str, str, str]]:
         for place in range(1, len(found)):
-            before = place - 2 if words[place - 1] == "的" and place > 1 else place - 1
+            skipped = words[place - 1] in _SKIPPED and place > 1
+            before = place - 2 if skipped else place - 1
             between = text[found[before].end() : found[place].start()]
+            if skipped and between == f" {found[place - 1].group()} ":
+                between = " "
+            if _DOES.fullmatch(found[before].group()) and found[place].group()[0].isupper():
+                continue  # "reading Emma", "finished Emma": what is done with it
             if _may_distinguish(words[before], words[place]) and _BETWEEN.fullmatch(between):
                 owned = between[:1] in ("'", "’", "的")
                 yield words[place], _OWNER if owned else "before", words[before]
@@ -87,6 +170,9 @@ class _Pairs:
             word = next((n for n, token in enumerate(found) if token.start() == link.end()), None)
             if head is not None and word is not None and _may_distinguish(words[word], words[head]):
                 yield words[head], "after", words[word]
+                named = head > 0 and words[head - 1] in _DETERMINES
+                if named and word + 1 < len(found) and _may_distinguish(words[head], words[word + 1]):
+                    yield words[word + 1], "before", words[head]  # the shop in our street closes
 
 
 _pairs = lru_cache(_KEPT)(_Pairs)

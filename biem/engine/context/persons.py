@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from biem.domain.conflict import Matter
 from biem.domain.node import Hit, Node
@@ -16,8 +17,41 @@ _UNNAMED_SPEAKERS = frozenset(("", "user", "用户", "assistant"))
 _PARTNERS = frozenset(("girlfriend", "boyfriend", "wife", "husband", "partner"))
 PETS = frozenset(("dog", "cat"))
 """Relations (`me.cat`) of animals."""
-_ACTING = frozenset(("me.boss", "me.teacher"))
+_OWN_PETS = frozenset(f"me.{pet}" for pet in PETS)
+_HAN_PETS = {"dog": "狗", "cat": "猫"}
+_PASSED_ON = re.compile(r"\b(?:told|tells|wrote|texted|informed) (?:me|us)\b|[跟和对]我说|告诉我", re.IGNORECASE)
+_KEPT = 512
+ACTING = frozenset(("me.boss", "me.teacher"))
 """Persons who change matters of the user: "my teacher has moved the lesson"."""
+_OF_ONESELF = frozenset(
+    re.findall("[a-z]+", "phone email home age birthday car weight height clothes body allergy diet partner")
+)
+"""Topics of what everybody has apart: a boss may move a meeting of the user, but no birthday."""
+_TO_ME = re.compile(
+    r"\b(?:me|us|mine|ours)\b|\b(?:my|our)\b(?! (?:boss|manager|teacher|cat|dog)\b)"
+    r"|我(?!们?(?:家的?[猫狗]|的?[猫狗]|老板|上司|领导|老师))",
+    re.IGNORECASE,
+)
+"""The user, other than as the one who has a boss or teacher."""
+_SAYS = r"(?: (?:said|says|wrote|mentioned|told (?:me|us))(?: that)?| (?:he|she|they)['’]s?)"
+_STATE = (
+    r"(?:(?:is|are|was|were)(?: not|n['’]t)?"
+    r"(?! (?:moving|changing|taking over|replacing|away|off|ill|sick|on (?:leave|holiday|vacation))\b)"
+    r"|ha(?:s|ve|d)(?! to\b)(?! (?:just |now |already )?[a-z]+(?:ed|en|ne) (?:the|my|our|it|us|me)\b)"
+    r"|does(?: not|n['’]t)|no longer|lives?|works?|drives?|plays?"
+    r"|eats?|drinks?|wears?|weighs?|earns?|pays?|likes?|loves?|hates?"
+    r"|prefers?|studies|speaks?|rides?|owns?|takes?|goes|quit|gave up|moved to|switched (?:to|from)|changed jobs)\b"
+)
+_HAN_STATE = (
+    "(?:[跟和对]我说|告诉我|说)?[，,：:]?[他她]?(?:现在|已经|最近|又|也|都|早就)*"
+    "(?:不?再?[在有是住开养吃喝穿坐用当做学练]|不|戒|喜欢|爱|改[吃喝用开坐学练]|换了?[工手车房号]|搬)"
+)
+_SOMEBODY = re.compile(
+    r"\W*(?:[A-Z][a-z]+[,:] )?(?:the|a|an|that|some|one of the) (?:young |old |nice )?"
+    r"(?:man|woman|guy|lady|gentleman|girl|boy|kids?|child(?:ren)?|couple|family|people|bloke|chap|colleague|neighbou?rs?|friend|student|tenant|stranger)\b"
+    r"|(?:楼[上下]|隔壁|对门|邻座|前台|旁边)的?(?:大哥|大姐|小伙|姑娘|大爷|大妈|叔叔|阿姨|男生|女生|那家|人家|同学|邻居)",
+    re.IGNORECASE,
+)
 _POSSESSIVE = re.compile(
     r"\b(?:his|their)\b"
     r"|\bher (?!(?:about|again|and|at|back|because|but|by|for|from|if|in|it|last|on|so|that|the|this|to|today|tomorrow"
@@ -63,17 +97,53 @@ def named_by(told: Matter, node: Node, meant: Mapping[str, str]) -> Matter:
     )
 
 
-def names_owner(text: str, told: frozenset[str], known: frozenset[str]) -> bool:
+def names_owner(text: str, told: frozenset[str], known: frozenset[str], topics: frozenset[str] = frozenset()) -> bool:
     """Whether a text about the persons `told` says whose the matter is: of a relative, or by a possessive.
 
-    False if all of them are among those `known` to be of the matter.
+    False if all of them are among those `known` to be of the matter. `topics`: what the text is about.
     """
     others = told - known - {"me", "you"}
-    if any("." in name and name not in _ACTING and name.rpartition(".")[2] not in PETS for name in others):
+    if any("." in name and name not in ACTING and name.rpartition(".")[2] not in PETS for name in others):
+        return True
+    if not others.isdisjoint(ACTING | _OWN_PETS) and not topics.isdisjoint(_OF_ONESELF) and _TO_ME.search(text) is None:
         return True
     names = {name.partition(".")[0] for name in others} - {"me", "you"}
-    owned = any(re.search(rf"(?<![a-z]){re.escape(name)}(?:['’]s\b|的)", text, re.IGNORECASE) for name in names)
+    names |= {pet for pet in PETS if f"me.{pet}" in others}
+    owned = any(_owned_by(name).search(text) for name in names)
     return owned or (bool(others) and _POSSESSIVE.search(text) is not None)
+
+
+def states_own(text: str, told: frozenset[str]) -> bool:
+    """Whether a text says how somebody with a name is, lives or works: "Kim has locker 12 now", not "Kim moved it".
+
+    Also where the user only passes it on. False if it mentions the user otherwise.
+    """
+    names = {name for name in told if "." not in name} - {"me", "you", "quoted"}
+    if not names or _TO_ME.search(_PASSED_ON.sub(" ", text)):
+        return False
+    return any(_stating(name).search(text) for name in names)
+
+
+def is_of_somebody(text: str) -> bool:
+    """Whether a text begins with somebody without a name, and does not mention the user: "the man upstairs"."""
+    return _SOMEBODY.match(text) is not None and _TO_ME.search(text) is None
+
+
+@lru_cache(_KEPT)
+def _owned_by(name: str) -> re.Pattern[str]:
+    han = _HAN_PETS.get(name, name)
+    return re.compile(rf"(?<![a-z])(?:{re.escape(name)}(?:['’]s\b|s?['’](?= )|的)|{re.escape(han)}的)", re.IGNORECASE)
+
+
+@lru_cache(_KEPT)
+def _stating(name: str) -> re.Pattern[str]:
+    if not name.isascii():
+        return re.compile(rf"{re.escape(name)}{_HAN_STATE}")
+    adverbs = "(?:(?:now|also|still|just|actually|currently|recently|finally) )*"
+    return re.compile(
+        rf"\b{re.escape(name)}(?: [A-Z]\w+)?(?:{_SAYS} (?:he|she|they))? {adverbs}(?:has )?{adverbs}{_STATE}",
+        re.IGNORECASE,
+    )
 
 
 def foreign_penalty(question: Matter, asks: str, matter: Matter, text: str, *, translated: bool) -> float:

@@ -8,6 +8,7 @@ from biem.engine.context.lines import RatedLine, is_han
 from biem.engine.context.persons import PETS
 
 _A_LITTLE = 0.01
+_ANOTHER = frozenset(("other", "另"))
 _UNIT = re.compile(r"\d\s?([a-z]{1,7}\b|[\u4e00-\u9fff]{1,2})")
 """What follows a number in small letters, or in Chinese: 1840 pounds, 20个人."""
 
@@ -24,9 +25,13 @@ def things_of(line: RatedLine) -> frozenset[str]:
 
 
 def is_of_another_way(one: Matter, other: Matter, asked: Matter) -> bool:
-    """Whether it is one of several that is not asked for: the second, the way back. "The door" may be the front one."""
+    """Whether it is one of several that is not asked for: the second, the way back, my other aunt.
+
+    "The door" may be the front one.
+    """
     left_out = bool(one.which) and not asked.which & other.which <= one.which
-    return left_out or "return" in one.which - other.which - asked.which
+    further = one.which - other.which - asked.which
+    return left_out or "return" in further or (not further.isdisjoint(_ANOTHER) and bool(relatives(one)))
 
 
 def is_of_another_kind(newer: RatedLine, older: RatedLine, asked: Matter) -> bool:

@@ -20,9 +20,15 @@ from biem.domain.conflict import Matter
 from biem.domain.policies.succession import SuccessionWeights
 from biem.domain.text import jaccard, share
 from biem.engine.context.lines import UNCHANGED, LineQuestion, RatedLine, is_han, rarity, supposes
-from biem.engine.context.modifiers import has_other_modifier
+from biem.engine.context.modifiers import (
+    does_the_same,
+    has_other_han_subject,
+    has_other_modifier,
+    has_other_possessor,
+    has_other_subject,
+)
 from biem.engine.context.occasions import is_exception
-from biem.engine.context.persons import UNNAMED, names_owner
+from biem.engine.context.persons import ACTING, UNNAMED, is_of_somebody, names_owner, states_own
 from biem.engine.context.same_subject import (
     are_same,
     closest_before,
@@ -48,6 +54,8 @@ _SURE = 1.0
 """Log-odds from which several successors of one line are values of one matter, so that the last one holds."""
 _SAME = 0.5
 """Likeness from which an occasion and what holds otherwise are of one matter."""
+_ONE_SUBJECT, _TWO_SUBJECTS = 0.6, 0.35
+"""Likeness from which two names may be of one thing, as the exam and the test; below the second never."""
 _RARE = 3
 """Maximum number of lines with a word that identifies a value."""
 _STEM = 4
@@ -96,9 +104,17 @@ class Succession:
         node = newer.hit.node
         if node.at <= older.hit.node.at or "assistant" in (node.source, node.speaker):
             return False
-        if supposes(node) or is_own_of_another(newer, older) or self._is_owned_by_another(newer, older):
+        if (
+            supposes(node)
+            or (newer.matter.open and not older.matter.open)
+            or is_own_of_another(newer, older)
+            or self._is_owned_by_another(newer, older)
+        ):
             return False  # "my dad was born on …" succeeds no birthday of mine, my appointment no birthday of his
-        if has_other_modifier(newer.hit.node.text, older.hit.node.text, self._question.text):
+        said, told = newer.hit.node.text, older.hit.node.text
+        if has_other_modifier(said, told, self._question.text):
+            return False
+        if self._has_other_subject(newer, older):
             return False
         return not (
             self.is_exception(newer, older)
@@ -106,16 +122,55 @@ class Succession:
             or self._is_called_after_topic(newer, older)
             or self._continues_another(newer, older)
             or self._counts_no_money(newer.matter, older.matter)
+            or _was_once(newer.matter, older.matter)
         )
+
+    def _has_other_subject(self, newer: RatedLine, older: RatedLine) -> bool:
+        """Whether it tells of another thing what the older tells of the one in question."""
+        said, told, asked = newer.hit.node.text, older.hit.node.text, self._question.text
+        if has_other_han_subject(said, told, asked):
+            return True
+        alike = likeness(newer, older)
+        if alike >= _ONE_SUBJECT:
+            return False
+        apart = alike < _TWO_SUBJECTS or not self.shares_topic(newer, older)
+        return does_the_same(said, told, asked) or (apart and has_other_subject(said, told, asked))
 
     def _is_owned_by_another(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it is about another person who owns the matter there, not only acts: the teacher moves my lesson."""
+        asked = self._question.matter
+        if "me" in asked.persons and not relatives(asked):
+            said = newer.hit.node.text
+            shared = self._things[id(newer)] & self._question.matter.things
+            if has_other_possessor(said, self._question.text) or (is_of_somebody(said) and not shared):
+                return True
+        told, text = newer.matter, newer.hit.node.text
+        if self._is_of_one_not_asked_for(told, older.matter):
+            return True
         if not self._is_foreign(newer, older):
             return False
-        asked = self._question.matter
-        if newer.matter.persons == {"me"} and relatives(asked) and "me" not in asked.persons:
+        if told.persons == {"me"} and relatives(asked) and "me" not in asked.persons:
             return True
-        return names_owner(newer.hit.node.text, newer.matter.persons, older.matter.persons | asked.persons)
+        if self._is_of_other_relative(told):
+            return True
+        known = older.matter.persons | asked.persons
+        if names_owner(text, told.persons, known, told.topics & (older.matter.topics | asked.topics)):
+            return True
+        return states_own(text, told.persons - known) and not self._asks_who
+
+    def _is_of_one_not_asked_for(self, told: Matter, of_both: Matter) -> bool:
+        """Whether it is about one of the persons of the older line, and the question about another one of them."""
+        asked = frozenset(name for name in self._question.matter.persons if "." not in name) - {"me", "you"}
+        others, both = told.persons - {"you"}, frozenset(name.rpartition(".")[2] for name in of_both.persons)
+        if not others or "me" in others or relatives(told):
+            return False
+        return others < both and others.isdisjoint(asked) and share(asked, both)
+
+    def _is_of_other_relative(self, told: Matter) -> bool:
+        """Whether it is about a relative, and the question about another one: my brother moved, my sister did not."""
+        asked = self._question.matter
+        of_own = relatives(told) - ACTING and "me" not in told.persons
+        return bool(of_own and relatives(asked)) and not are_same(told, asked)
 
     def _is_foreign(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it is about other persons than the question, more than the older is, and names no thing of that."""
@@ -140,11 +195,37 @@ class Succession:
         if self.is_exception(passed, usual):
             return True
         once, now = passed.matter, usual.matter
-        if not once.past or once.holds or now.past or not now.holds or once.persons != now.persons:
+        if self._is_beside(passed, usual):
+            return now.holds and gives_as_much(now, once, self._question.matter)
+        if not _was_once(once, now) or once.persons != now.persons:
             return False
         return gives_as_much(now, once, self._question.matter) and not has_other_modifier(
             usual.hit.node.text, passed.hit.node.text, self._question.text
         )
+
+    def _is_beside(self, line: RatedLine, usual: RatedLine) -> bool:
+        """Whether a line decides nothing, is about another person, or about another one of several than is asked for,
+        and another line is not.
+        """
+        if line.matter.open and not usual.matter.open:
+            return True
+        other_way = is_of_another_way(line.matter, usual.matter, self._question.matter)
+        if other_way and self.shares_topic(line, usual):
+            return True
+        said, told = line.hit.node.text, usual.hit.node.text
+        return self.is_of_another_owner(line, usual) or has_other_modifier(said, told, self._question.text)
+
+    def is_of_another_owner(self, line: RatedLine, usual: RatedLine) -> bool:
+        """Whether it tells of what another person has, and the other line does not."""
+        return self._is_owned_by_another(line, usual) and not self._is_owned_by_another(usual, line)
+
+    def shares_topic(self, line: RatedLine, other: RatedLine) -> bool:
+        """Whether both have the same topic of the question."""
+        return not (line.matter.topics & other.matter.topics).isdisjoint(self._question.matter.topics)
+
+    def shares_thing(self, line: RatedLine, other: RatedLine) -> bool:
+        """Whether both name the same thing of the question."""
+        return share(self._things[id(line)] & self._things[id(other)], self._question.matter.things)
 
     def _is_called_after_topic(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether the topic of the question is only a part of the name of a thing there: the birthday party, 生日会."""
@@ -163,8 +244,8 @@ class Succession:
         one, other = self._things[id(newer)], self._things[id(older)]
         asked = (other & self._question.matter.things) - one
         further = one - other - self._question.matter.things
-        if not (asked and further):
-            return False
+        if not (asked and further) or self._names(newer, older):
+            return False  # "I'm back at Crane's, the new place closed" is no later state of the new place
         return any(
             line is not older
             and line.hit.node.at < newer.hit.node.at
@@ -196,9 +277,22 @@ class Succession:
             return False  # "I take milk, too" is not about Jens, who takes milk
         shared = self._values_of_both(newer, older) - newer.matter.kinds
         if self._asks_who:
-            return bool(shared)
+            return any(not self._owns_what_is_asked(newer.hit.node.text, thing) for thing in shared)
+        if relatives(newer.matter) - ACTING and "me" not in newer.matter.persons:
+            return False  # both may have a salary, or go to a school
+        said, others = newer.hit.node.text, newer.matter.persons - older.matter.persons
+        if states_own(said, others) or names_owner(said, others, frozenset()):
+            return False  # Marta, too, may learn Greek, and the children's sledge have stood in the shed
         names = [word for name in newer.matter.persons for word in re.split(r"[. ]", name)]
         return not all(any(name.startswith(thing) for name in names) for thing in shared)
+
+    def _owns_what_is_asked(self, text: str, name: str) -> bool:
+        """Whether the name only tells whose the thing in question is: "Ida's boss" is not my boss Ida."""
+        owned = re.search(rf"\b{re.escape(name)}\w*(?:['’]s? (?:new )?|的新?)(\w+)", text, re.IGNORECASE)
+        if owned is None:
+            return False
+        thing = owned[1].lower()
+        return any(thing.startswith(term) for term in self._question.terms)
 
     def features(self, newer: RatedLine, older: RatedLine) -> dict[str, float]:
         """The features of two lines of which one was said later, named as the weights are."""
@@ -269,26 +363,49 @@ class Succession:
 
 
 def lift_successors(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:
-    """Lift the most probable successor of each line just above it, and of several sure ones each above the earlier.
-
-    Then lift a line that holds above one about a single occasion or an earlier time.
+    """Lift the usual above what passes, then the most probable successor of each line, and of several sure ones
+    each above the earlier.
 
     `least`: the worth from which a line may be shown.
     """
+    _lift_usual(lines, succession, least)
     for older in sorted(lines, key=_said):
         found = _successors(older, lines, succession) if older.worth >= least else []
         if found:
             lift(max(found, key=_by_odds)[1], older)
+            _lift_last(max(found, key=_by_odds)[1], older, lines, succession)
         sure = sorted((newer for odds, newer in found if odds > _SURE), key=_said)
         for earlier, later in pairwise(sure):
             if succession.may_succeed(later, earlier):
                 lift(later, earlier)
+
+
+def _lift_usual(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:
+    """Lift a line above one about a single occasion, an earlier time, another person, or that decides nothing."""
     for passed in lines:
-        usual = [line for line in lines if line.worth >= least and succession.has_passed(passed, line)]
+        held = [line for line in lines if line.worth >= least and line.hit.node.superseded_by is None]
+        usual = [line for line in held if succession.has_passed(passed, line)]
         if usual and passed.hit.node.source != "assistant":
-            like, best = max((likeness(passed, line), place) for place, line in enumerate(usual))
-            if like >= _SAME:
-                lift(usual[best], passed)
+            best = max(usual, key=lambda line: (likeness(passed, line), line.worth))
+            if (
+                likeness(passed, best) >= _SAME
+                or succession.shares_topic(passed, best)
+                or succession.shares_thing(passed, best)
+                or succession.is_of_another_owner(passed, best)
+            ):
+                lift(best, passed)
+
+
+def _lift_last(newest: RatedLine, older: RatedLine, lines: Sequence[RatedLine], succession: Succession) -> None:
+    """Lift a successor also above an earlier replacement of the same line.
+
+    "We are back in Ghent" comes after "we moved to Bruges", which replaced "we live in Ghent".
+    """
+    for between in lines:
+        key = between.hit.node.id
+        replaced = key in (older.hit.node.superseded_by, older.hit.why.get("renewed_by"))
+        if replaced and between is not newest and succession.may_succeed(newest, between):
+            lift(newest, between)
 
 
 def show_possible_successor(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:
@@ -344,6 +461,11 @@ def _successors(
             if odds > least:
                 found.append((odds, newer))
     return found
+
+
+def _was_once(once: Matter, now: Matter) -> bool:
+    """Whether one tells only how something once was, and the other how it is."""
+    return once.past and not once.holds and now.holds and not now.past
 
 
 def _by_odds(found: tuple[float, RatedLine]) -> float:

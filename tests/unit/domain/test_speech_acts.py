@@ -168,3 +168,18 @@ def test_a_long_or_almost_matching_text_is_judged_at_once(piece: str) -> None:
     for text in (piece * (79 // len(piece)) + "x", piece * 50_000 + "x"):
         assert not is_courtesy(text)
         assert not is_standing_order(text) or piece == "never "
+
+
+@pytest.mark.parametrize(
+    ("text", "states"),
+    [
+        ("My rehearsal is at noon now, could you write that down?", True),
+        ("The rent has gone up to 910, can you update it?", True),
+        ("我的排练改到中午了，你能记一下吗？", True),
+        ("Is my rehearsal at noon, can you tell me?", False),
+        ("Could you tell me when my rehearsal is?", False),
+        ("排练是几点，你能告诉我吗？", False),
+    ],
+)
+def test_what_is_told_before_a_request_is_a_statement(text: str, states: bool) -> None:
+    assert is_statement(text) == states

@@ -93,11 +93,27 @@ LEAVES_OPEN = re.compile(
     r"|almost|nearly|pretend(?:s|ing|ed)?|kidding|jok(?:e|ed|ing)|gonna|going to (?!(?:the|a|my|our|be in)\b)(?-i:(?=[a-z]))|ought"
     r"|refus(?:e|ed)|declined|turned (?:\w+\s){1,6}?down|never)\b"
     r"|\bi(?:'d| would)\b|\bnext (?:year|spring|summer|autumn|fall|winter)\b"
-    r"|如果|要是|假如|假设|万一|的话|可能|也许|或许|说不定|大概|考虑|打算|计划着|(?<![没思理梦设猜联])想(?![起到念法象出说着])|要不要|希望|但愿|梦|(?<![\u4e00-\u9fff])以后|[我你他她们]以后|以后(?=[我再要想会就可还])|等[^，。！？]{1,12}以后"
-    r"|还没[定决]|将来|过几年|有一天|哪天|明年|开玩笑|哈哈|差点|[吗么呢吧](?=$|[。！？，])|绝不(?!是)|不想|不愿|拒绝|建议|似的|好像|简直",
+    r"|如果|要是|假如|假设|万一|的话|可能|也许|或许|说不定|大概|考虑|打算|计划着|(?<![没思理梦设猜联])想(?![起到念法象出说着])|要不要|希望|但愿|梦|(?<![\u4e00-\u9fff])以后|[我你他她们]以后(?![^，。,.！!]{0,24}了)|以后(?=[我再要想会就可还])(?![^，。,.！!]{0,24}了)|等[^，。！？]{1,12}以后"
+    r"|还没[定决]|将来|过几年|有一天|哪天|明年|开玩笑|哈哈|差点|[吗么呢吧](?=$|[。！？，])|以为(?![^。！!]{0,40}(?:其实|结果|原来|才))|绝不(?!是)|不想|不愿|拒绝|建议|似的|好像|简直",
     re.IGNORECASE,
 )
 """No statement of fact: a question, a hypothesis, a plan, a wish, a refusal, a joke."""
+UNREAL = Both(
+    r"\bif\b(?! (?:you|anyone|anybody|someone|somebody)\b)|\b(?:suppose|imagine|imagin(?:ing|ed)|wish(?:es)?(?! me| us| you)|dream(?:s|ed|t|ing)?"
+    r"|daydream\w*|kidding|jok(?:e|ed|ing)|pretend(?:s|ing|ed)?|hypothetical(?:ly)?|in theory|theoretically|fictional|fantasy|as if|as though"
+    r"|(?:thinks|believes|assumes|supposes|guesses|imagines|swears|insists|is convinced|is sure) (?:that )?(?:i|i'm|i've|my|we|our)\b"
+    r"|asked (?:me |us )?(?:if|whether|what|when|where|who|how|why)|in another life|in a parallel|in the (?:film|movie|novel|book|series|story|game|play))\b",
+    r"如果|要是|假如|假设|倘若|假使|的话|就好了|但愿|希望|梦[见到里]|做了?个梦|设想|想象|开玩笑|哈哈|(?:电影|小说|剧|游戏|故事|书)里"
+    r"|以为(?![^。！!]{0,40}(?:其实|结果|原来|才))|(?<!我)(?:觉得|认为|猜|断定)我(?!们?[该应])|问[过了]?我[^，。,.]{0,12}?(?:什么|哪|谁|几|多少|吗|(?P<twice>[\u4e00-\u9fff])不(?P=twice)|有没有|是不是)",
+)
+"""Asserts nothing: a condition, a wish, a dream, a joke, a story, an error of another one."""
+DOUBTS = Both(
+    r"\?|\b(?:whether|would|could|might|maybe|perhaps|possibly|unless|(?:plan|hope|intend)(?:s|ned|ed|ning|ing)? to|want(?:s|ed)? to|like to"
+    r"|think(?:ing)? (?:about|of)|consider(?:s|ing|ed)?|toying|some ?day|one day|undecided|not (?:sure|decided)|tempted|should (?:i|we))\b"
+    r"|\bi(?:'d| would)\b",
+    r"[?？]|[吗么呢](?=$|[。！？，,.!])|可能|也许|或许|说不定|考虑|打算|计划着|(?<![没思理梦设猜联])想(?![起到念法象出说着])|要不要|要不|还没[定决想]|将来|有一天",
+)
+"""Asks, plans or weighs something."""
 EXCHANGED = re.compile(
     r"\b(?:changed|switched|swapped|replaced|got a new) (?:(?:my|our|the|his|her|their) )?(?:\w+ )?$|换了?(?:新|个|家)?$",
     re.IGNORECASE,
@@ -113,7 +129,7 @@ ANOTHER = re.compile(
     r"\balso\b|\btoo\b(?! (?:much|many|late|early|long|big|small|expensive|far|old|hard))|\bas well\b|\bbesides\b|\bon top of\b"
     r"|\banother\b|\bsecond\b(?! (?:of|thoughts?))|\bin addition\b|\badditional(?:ly)?\b|\bone more\b|\bstill\b|\bsometimes\b"
     r"|\boccasionally\b|\balternat|\bboth\b|\bextra\b|\bspare\b|\bguess\b"
-    r"|除了|还(?!是|没|款|钱|给|书|会|得)|也(?!许)|第二|另外?一|又(?!改|换|变)|之外|有时|偶尔|同时|备用|仍",
+    r"|除了|还(?!是|没|款|钱|给|书|会|得|剩|欠|差)|也(?!许)|第二|另外?一|又(?!改|换|变|[搬调转推延挪回]|[\u4e00-\u9fff]{1,2}[回到]|延期|推迟)|之外|有时|偶尔|同时|备用|仍",
     re.IGNORECASE,
 )
 """Adds to known facts, or keeps them."""

@@ -32,6 +32,13 @@ def verdict(older: str, newer: str) -> Verdict | None:
         ("水费每月60块。", "暖气费涨到130了。"),
         ("My DELF exam is on 3 June.", "The DALF was moved to 11 June."),
         ("我的日语考试在6月3号。", "德语改到6月11号了。"),
+        ("My friend Ruth from church lives in Leer.", "My friend Ruth from college has moved to Aurich."),
+        ("The cellar's door is oak.", "The attic's door was replaced, it's steel now."),
+        ("我女儿练射箭。", "我干女儿不练射箭了，现在练攀岩。"),
+        ("车间的闸门密码是6120。", "仓库的闸门密码改成8855了。"),
+        ("My audition is on Thursday.", "I dreamt that my audition was moved to Monday."),
+        ("我的试镜在星期四。", "昨天夜里梦到我的试镜改到了星期一。"),
+        ("我不喝茶。", "“我现在喝茶了。”我同桌跟我说。"),
         ("My niece's birthday is on 5 April.", "My niece's birthday party is on the 9th now."),
     ],
 )
@@ -89,3 +96,16 @@ def test_relatives_of_relatives_and_former_partners_are_persons_of_their_own(
 
 def test_which_of_the_sisters_of_a_relative_is_read() -> None:
     assert RULES.matter("My wife's elder sister is a judge.").which == {"#elder"}
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("The cellar's door is oak.", "The cellar's door was changed to steel."),
+        ("My mother's operation is on Monday.", "Mum's operation got pushed to Thursday."),
+        ("车间的闸门密码是6120。", "车间的闸门密码改成8855了。"),
+        ("My audition is on Thursday.", "My audition was moved to Monday, could you note that?"),
+    ],
+)
+def test_the_same_change_of_its_own_subject_is_recorded(older: str, newer: str) -> None:
+    assert verdict(older, newer) is not None

@@ -38,6 +38,18 @@ def verdict(older: str, newer: str, alike: float = 0.9, changed: float | None = 
     return RULES.compare(first, said, alike, least=POLICY.record_confidence)
 
 
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("The attic's window is round.", "The cellar's window was exchanged, it's square now."),
+        ("书房的地板是橡木的。", "厨房的地板重新铺了，现在是瓷砖。"),
+    ],
+)
+def test_the_same_part_of_another_thing_is_no_later_state(older: str, newer: str) -> None:
+    found = verdict(older, newer)
+    assert found is None or found.rule != "succession"
+
+
 @pytest.mark.parametrize(("older", "newer"), LATER)
 def test_a_later_state_is_recorded_without_words_of_change(older: str, newer: str) -> None:
     found = verdict(older, newer)

@@ -379,3 +379,73 @@ def test_what_has_another_time_interval_or_beginning_is_another_thing(older: str
     assert same is not None
     assert same.aligned
     assert another is None or not another.aligned
+
+
+@pytest.mark.parametrize(
+    ("text", "persons"),
+    [
+        ("Here's my niece's new locker number: 31.", {"me.niece"}),
+        ("In the play the miller's brother is called Jakob.", {"miller.brother"}),
+        ("My granddad has moved to Ulm.", {"me.granddad"}),
+        ("My other cousin has moved to Ulm.", {"me.cousin"}),
+        ("My landlady's phone number is 0650 3.", {"me.landlady"}),
+        ("My tutor has a new email address.", {"me.tutor"}),
+        ("My accountant has a new fax number.", {"me.accountant"}),
+        ("My dentist's appointment is on 9 May.", {"me"}),
+        ("我干妈的生日是三月九号。", {"me.干妈"}),
+        ("The dog's vaccination is due.", {"me.dog"}),
+        ("Kofi told me he is allergic to soy.", {"kofi"}),
+        ("Tara is in form 2, Finn is in form 6.", {"tara", "finn"}),
+        ("我房东的生日是三月九号。", {"me.房东"}),
+        ("我教练换手机号了。", {"me.教练"}),
+        ("豆豆上二年级，安安上四年级。", {"豆豆", "安安"}),
+        ("天天上班真累。", set()),
+    ],
+)
+def test_an_owner_is_a_person_of_the_text(text: str, persons: set[str]) -> None:
+    assert RULES.matter(text).persons == persons
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What if my shift began at noon?",
+        "I dreamt that the shift begins at noon.",
+        "I'd like the shift to begin at noon.",
+        "Should I begin my shift at noon? I'm torn.",
+        "Joke of the week: my shift begins at noon now.",
+        "They asked me when my shift begins.",
+        "要是中午上班就好了。",
+        "昨晚梦到改成中午上班了。",
+        "我嫂子以为我中午上班。",
+        "我想改成中午上班。",
+        "同事问我是不是中午上班。",
+    ],
+)
+def test_what_is_not_so_or_only_weighed_is_open(text: str) -> None:
+    assert RULES.matter(text).open
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My shift begins at noon now.",
+        "I never begin before noon.",
+        "My shift begins at noon now, could you note that?",
+        "If you look for me, my shift begins at noon now.",
+        "The boss said that my shift begins at noon.",
+        "开学以后改成中午上班了。",
+        "我以为是早上，其实是中午上班。",
+        "我想起来了，改成中午上班了。",
+        "现在改成中午上班了，你能记一下吗？",
+    ],
+)
+def test_what_is_so_or_reported_is_not_open(text: str) -> None:
+    assert not RULES.matter(text).open
+
+
+@pytest.mark.parametrize("text", ["My old kettle broke, so I bought a Bosch one.", "旧水壶坏了，买了个苏泊尔的。"])
+def test_the_end_of_an_old_thing_and_what_came_after_it_is_a_change(text: str) -> None:
+    matter = RULES.matter(text)
+    assert matter.changes
+    assert not matter.past

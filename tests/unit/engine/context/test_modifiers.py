@@ -2,7 +2,13 @@
 
 import pytest
 
-from biem.engine.context.modifiers import has_other_modifier
+from biem.engine.context.modifiers import (
+    does_the_same,
+    has_other_han_subject,
+    has_other_modifier,
+    has_other_possessor,
+    has_other_subject,
+)
 
 
 @pytest.mark.parametrize(
@@ -11,6 +17,12 @@ from biem.engine.context.modifiers import has_other_modifier
         ("When is the weekly sync?", "The weekly sync is on Tuesday.", "The monthly sync moved to Thursday."),
         ("What is the budget for marketing?", "The budget for marketing is 40k.", "The budget for hiring went up."),
         ("Which size are Leo's shoes?", "Leo's shoes are size 31.", "Mia’s shoes are size 28 now."),
+        (
+            "What's the code for the tool box?",
+            "The code for the tool box is 11.",
+            "The bicycle's code was changed to 22.",
+        ),
+        ("When does the kiosk close?", "The kiosk in our station closes at 8.", "The florist now closes at 7."),
         ("左眼度数是多少？", "左眼350度。", "右眼涨到375度了。"),
         ("When is the 'weekly' sync?", "The weekly sync is on Tuesday.", "The monthly sync moved."),
         ("周会什么时候开？", "周会是周二上午十点。", "月会改到周四了。"),
@@ -39,9 +51,30 @@ def test_another_modifier_of_the_same_word_names_another_thing(asked: str, older
         ("Am I still on the Pro plan?", "I'm on the Pro plan.", "I downgraded to the Basic plan."),
         ("Where does Ben work?", "Ben works at Aldi.", "He quit and currently works at Lidl."),
         ("我还用苹果手机吗？", "我用苹果手机。", "我换小米手机了。"),
+        ("When is the essay due?", "The deadline for the essay is 3 June.", "老师把作文的deadline推到6月10号了。"),
+        ("What am I reading?", "I'm reading Persuasion.", "Finished Persuasion, started Kim."),
         ("", "", ""),
         ("\ud800", "\x00", "的的的"),
     ],
 )
 def test_the_same_or_no_modifier_names_no_other_thing(asked: str, older: str, newer: str) -> None:
     assert not has_other_modifier(newer, older, asked)
+
+
+def test_another_thing_as_the_subject_is_not_the_one_in_question() -> None:
+    asked = "How much is the stool?"
+    assert has_other_subject("The mirror went up to 60.", "The stool is 45 francs.", asked)
+    assert not has_other_subject("The stool went up to 60.", "The stool is 45 francs.", asked)
+    assert not has_other_subject("The price went up to 60.", "The stool is 45 francs.", asked)
+    assert not has_other_subject("They raised it to 60.", "The stool is 45 francs.", asked)
+    assert has_other_han_subject("舞蹈班涨到一个月五百了。", "书法课一个月三百。", "书法课多少钱？")
+    assert not has_other_han_subject("学费涨到一个月五百了。", "书法课一个月三百。", "书法课多少钱？")
+    assert does_the_same("The parcel weighs 9 kilos now.", "I weigh 70 kilos.", "How much do I weigh?")
+    assert not does_the_same("My scales say 68 kilos now.", "I weigh 70 kilos.", "How much do I weigh?")
+
+
+def test_his_number_is_not_the_users() -> None:
+    asked = "What's my account number?"
+    assert has_other_possessor("The tailor changed his account number to 12.", asked)
+    assert not has_other_possessor("The tailor changed his hours, my account number is 12.", asked)
+    assert not has_other_possessor("He changed my account number to 12.", asked)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from biem.engine.context.persons import names_owner
+from biem.engine.context.persons import names_owner, states_own
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,34 @@ from biem.engine.context.persons import names_owner
         ("My boss moved the review.", {"me.boss"}, False),
         ("王医生改了他的药。", {"王医生"}, True),
         ("I moved it.", {"me"}, False),
+        ("The cat's pills were changed.", {"me.cat"}, True),
+        ("The twins' room was painted.", {"twins"}, True),
     ],
 )
 def test_the_owner_is_a_relative_or_said_by_a_possessive(text: str, told: set[str], owned: bool) -> None:
     assert names_owner(text, frozenset(told), frozenset()) == owned
+
+
+def test_a_boss_owns_what_everybody_has_and_no_meeting() -> None:
+    text = "My boss has a new number."
+    assert names_owner(text, frozenset({"me.boss"}), frozenset(), frozenset({"phone"}))
+    assert not names_owner(text, frozenset({"me.boss"}), frozenset(), frozenset({"meeting"}))
+    assert not names_owner("My boss gave me a new number.", frozenset({"me.boss"}), frozenset(), frozenset({"phone"}))
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "own"),
+    [
+        ("Enzo has desk 9 now.", {"enzo"}, True),
+        ("Enzo said he isn't on desk 9 any more.", {"enzo"}, True),
+        ("Enzo told me that he has switched to desk 9.", {"enzo"}, True),
+        ("Enzo has moved the desk.", {"enzo"}, False),
+        ("Enzo gave me desk 9.", {"enzo"}, False),
+        ("Enzo is away, so I have desk 9 now.", {"enzo"}, False),
+        ("小梅说她不吃辣了。", {"小梅"}, True),
+        ("小梅把会改到周三了。", {"小梅"}, False),
+        ("小梅搬走了，我住她那间。", {"小梅"}, False),
+    ],
+)
+def test_who_tells_of_himself_or_acts_for_the_user(text: str, told: set[str], own: bool) -> None:
+    assert states_own(text, frozenset(told)) == own
