@@ -18,7 +18,6 @@ import numpy as np
 
 from biem.domain.notes.library import NoteHit, NoteHits, NotePassage, cited
 from biem.domain.policies.notes import NoteRankPolicy
-from biem.domain.policies.recall import RerankPolicy
 from biem.domain.scope import Scope
 from biem.domain.scores import clamp01, probability
 from biem.domain.times.spans import Window
@@ -42,7 +41,6 @@ from biem.notes.rank import (
 from biem.notes.scope_tags import CurrentTags, ScopeTags
 from biem.notes.tags import identity, is_idle, stem
 from biem.ports import Analyzer, Clock, Embedder, Vector
-from biem.ports.embedding import Reranker
 from biem.ports.notes.index import NoteFilter, NoteIndex
 from biem.ports.notes.records import NoteRecords, NotesSize, PoolChunk
 from biem.recent import Recent
@@ -50,6 +48,8 @@ from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.notes")
 T = TypeVar("T")
+Rerank = Callable[[str, Sequence[str]], list[float] | None]
+"""How well each text answers a query, in [0, 1]; None if the reranker fails."""
 
 _THREADS = 12
 _VECTOR_BYTES, _CHUNK_TAG_BYTES = 40_000_000, 10_000_000
@@ -81,49 +81,6 @@ class RankedPool:
     degraded: tuple[str, ...] = ()
 
 
-class NoteReranker:
-    """The last step of a search: puts the best hits in the order of a reranker, which is asked once. Thread-safe.
-
-    There is none by default. When it fails, the order of the formula is kept and the hits say so.
-    """
-
-    def __init__(self, reranker: Reranker | None, policy: RerankPolicy, telemetry: Telemetry) -> None:
-        self._reranker = reranker
-        self._policy = policy
-        self._telemetry = telemetry
-        self._down_until = 0.0
-
-    def wanted(self, top_k: int) -> int:
-        """How many hits `ordered` needs for `top_k`."""
-        return top_k if self._reranker is None else max(top_k, self._policy.top_n)
-
-    def ordered(self, query: str, hits: Sequence[NoteHit]) -> tuple[Sequence[NoteHit], bool]:
-        """The hits, best first, and whether the reranker failed: then as they were.
-
-        The first ones have its scores; those that it did not read follow, with none above its lowest.
-        """
-        policy, started = self._policy, time.monotonic()
-        if self._reranker is None or len(hits) < 2:
-            return hits, False
-        if started < self._down_until:
-            return hits, True
-        first, rest = hits[: policy.top_n], hits[policy.top_n :]
-        texts = [indexed_text(hit.chunk.headings, hit.chunk.body)[: policy.text_chars] for hit in first]
-        with self._telemetry.span("biem.notes.rerank", texts=len(texts)) as span:
-            try:
-                scores = self._reranker.rerank(query, texts, policy.timeout_s)
-            except BiemError as error:
-                logger.warning("notes are told without the reranker: %s", error)
-                pause_s: float | None = getattr(error, "pause_s", None)
-                self._down_until = time.monotonic() + max(policy.pause_s, pause_s or 0.0)
-                span.add(failed=True)
-                return hits, True
-        judged = sorted(zip(first, map(clamp01, scores), strict=True), key=lambda pair: -pair[1])  # ties stay in order
-        found = [replace(hit, score=score, why={**hit.why, "rerank": score}) for hit, score in judged]
-        least = found[-1].score
-        return [*found, *(replace(hit, score=min(hit.score, least)) for hit in rest)], False
-
-
 class NoteSearcher:
     """Answers queries from notes. Thread-safe."""
 
@@ -137,18 +94,22 @@ class NoteSearcher:
         clock: Clock,
         policy: NoteRankPolicy,
         tag_weights: Sequence[float],
-        reranker: NoteReranker,
         telemetry: Telemetry,
+        rerank: Rerank | None = None,
+        reranked: int = 0,
         calling: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        """`calling` is entered around a search: background work pauses meanwhile."""
+        """`rerank`: puts the best `reranked` hits in order, if given; `calling` is entered around a search: background
+        work pauses meanwhile.
+        """
         self._records = records
         self._embedder = embedder
         self._analyzer = analyzer
         self._clock = clock
         self._policy = policy
         self._weights = tag_weights
-        self._reranker = reranker
+        self._rerank = rerank
+        self._reranked = reranked
         self._telemetry = telemetry
         self._calling = calling
         self._sizes: dict[str, tuple[float, dict[str, NotesSize]]] = {}
@@ -275,10 +236,10 @@ class NoteSearcher:
         """
         with self._telemetry.span("biem.notes.told", top_k=top_k) as span:
             order = guided(found.order, _named_by(guides, found), self._policy)
-            wanted = self._reranker.wanted(top_k)
+            wanted = max(top_k, self._reranked)
             hits = self._hits(found.scopes, few_of_each(order, self._policy.per_note, wanted))
             hits.confidence = self._confidence(found.query, hits, order)  # fitted to the order of the formula
-            hits[:], failed = self._reranker.ordered(found.query, hits)
+            hits[:], failed = self._in_order(found.query, hits)
             hits.degraded = (*found.degraded, "reranker") if failed else found.degraded
             del hits[top_k:]
             span.add(hits=len(hits), confidence=hits.confidence)
@@ -353,6 +314,22 @@ class NoteSearcher:
             for one in best
             if (stored := found.get(one.chunk.id)) is not None
         )
+
+    def _in_order(self, query: str, hits: Sequence[NoteHit]) -> tuple[Sequence[NoteHit], bool]:
+        """The hits in the order of the reranker, and whether it failed: then as they were.
+
+        The first ones have its scores; those that it did not read follow, with none above its lowest.
+        """
+        if self._rerank is None or len(hits) < 2:
+            return hits, False
+        first, rest = hits[: self._reranked], hits[self._reranked :]
+        scores = self._rerank(query, [indexed_text(hit.chunk.headings, hit.chunk.body) for hit in first])
+        if scores is None:
+            return hits, True
+        judged = sorted(zip(first, map(clamp01, scores), strict=True), key=lambda pair: -pair[1])  # ties stay in order
+        found = [replace(hit, score=score, why={**hit.why, "rerank": score}) for hit, score in judged]
+        least = found[-1].score
+        return [*found, *(replace(hit, score=min(hit.score, least)) for hit in rest)], False
 
     def _confidence(self, query: str, hits: NoteHits, order: Sequence[RankedChunk]) -> float:
         """Whether the notes have the answer at all: the share of the query's keywords in the best chunks, and how far

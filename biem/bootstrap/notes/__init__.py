@@ -22,10 +22,11 @@ from biem.domain.diagnosis import Limits
 from biem.domain.note import FileStat, NoteFinding, ParsedNote, SkippedNote, StoredChunks
 from biem.domain.policies.notes import NotePolicy
 from biem.domain.scope import Scope
+from biem.engine.recall.rerank import BoundedReranker
 from biem.lazy import lazy
 from biem.notes.encode import NoteEncoder
 from biem.notes.folder_watcher import F, FolderWatcher
-from biem.notes.search import NoteReranker, NoteSearcher
+from biem.notes.search import NoteSearcher
 from biem.notes.sync import Scanner
 from biem.notes.system import NoteSystem
 from biem.ports import Analyzer, Clock, EmbedderInfo, JobQueue
@@ -169,7 +170,10 @@ def build_note_encoder(ground: Ground, *, records: PostgresNotes, index: MilvusN
 
 def build_note_searcher(ground: Ground, *, records: PostgresNotes, index: MilvusNotes) -> NoteSearcher:
     """Answers queries from notes; under the profile `angel` by the formula of that design alone."""
-    ranking = ground.policies.note_ranking
+    ranking, rerank = ground.policies.note_ranking, ground.policies.rerank
+    reranker = None
+    if ground.stores.reranker is not None:
+        reranker = BoundedReranker(ground.stores.reranker, rerank, ground.telemetry, "biem.notes.rerank")
     return NoteSearcher(
         records=records,
         index=index,
@@ -178,7 +182,8 @@ def build_note_searcher(ground: Ground, *, records: PostgresNotes, index: Milvus
         clock=ground.clock,
         policy=ranking.as_designed if ground.policies.recall.profile == "angel" else ranking,
         tag_weights=ground.policies.note_cut.tag_weights,
-        reranker=NoteReranker(ground.stores.reranker, ground.policies.rerank, ground.telemetry),
+        rerank=None if reranker is None else reranker.scores,
+        reranked=0 if reranker is None else rerank.top_n,
         telemetry=ground.telemetry,
         calling=ground.priority.calling,
     )

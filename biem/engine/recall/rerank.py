@@ -58,17 +58,44 @@ HYBRID = Choice()
 """The default ranking, best first."""
 
 
+class BoundedReranker:
+    """Asks a reranker once, for a bounded time, and not again for a while after a failure. Thread-safe."""
+
+    def __init__(self, reranker: Reranker, policy: RerankPolicy, telemetry: Telemetry, span: str) -> None:
+        """`span`: what a call is named in telemetry."""
+        self._reranker = reranker
+        self._policy = policy
+        self._telemetry = telemetry
+        self._span = span
+        self._down_until = 0.0
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float] | None:
+        """How well each text answers, in [0, 1]; None if the reranker fails, or failed a moment ago."""
+        policy = self._policy
+        if time.monotonic() < self._down_until:
+            return None
+        with self._telemetry.span(self._span, texts=len(texts)) as span:
+            try:
+                return self._reranker.rerank(query, [text[: policy.text_chars] for text in texts], policy.timeout_s)
+            except BiemError as error:
+                logger.warning("%s: the order stays as it is: %s", self._span, error)
+                pause_s: float | None = getattr(error, "pause_s", None)
+                self._down_until = time.monotonic() + max(policy.pause_s, pause_s or 0.0)
+                span.add(failed=True)
+                return None
+
+
 class Chooser:
     """Reranks and selects. Thread-safe. `reranker` may be None; `random` generates seeds that callers do not pass."""
 
     def __init__(
         self, *, reranker: Reranker | None, policy: RerankPolicy, random: Random, telemetry: Telemetry
     ) -> None:
-        self._reranker = reranker
+        self._reranker = (
+            None if reranker is None else BoundedReranker(reranker, policy, telemetry, "biem.recall.rerank")
+        )
         self._policy = policy
         self._random = random
-        self._telemetry = telemetry
-        self._down_until = 0.0
 
     def wanted(self, choice: Choice, top_k: int) -> int:
         """How many hits `choose` needs for `top_k`."""
@@ -93,22 +120,11 @@ class Chooser:
     def _reranked(self, query: str, hits: Sequence[Hit], degraded: list[str]) -> Sequence[Hit]:
         if self._reranker is None or len(hits) < 2:
             return hits
-        policy, started = self._policy, time.monotonic()
-        if started < self._down_until:
+        first, rest = hits[: self._policy.top_n], hits[self._policy.top_n :]
+        scores = self._reranker.scores(query, [hit.node.indexed_text for hit in first])
+        if scores is None:
             degraded.append("reranker")
             return hits
-        first, rest = hits[: policy.top_n], hits[policy.top_n :]
-        texts = [hit.node.indexed_text[: policy.text_chars] for hit in first]
-        with self._telemetry.span("biem.recall.rerank", texts=len(texts)) as span:
-            try:
-                scores = self._reranker.rerank(query, texts, policy.timeout_s)
-            except BiemError as error:
-                logger.warning("recall continues without the reranker: %s", error)
-                pause_s: float | None = getattr(error, "pause_s", None)
-                self._down_until = time.monotonic() + max(policy.pause_s, pause_s or 0.0)
-                degraded.append("reranker")
-                span.add(failed=True)
-                return hits
         judged = sorted(zip(first, scores, strict=True), key=lambda pair: -pair[1])  # stable: ties keep their order
         ordered = [_with(hit, score, "rerank", score) for hit, score in judged]
         least = ordered[-1].score
