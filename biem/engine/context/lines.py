@@ -57,6 +57,8 @@ _GUESSES = late(
     re.IGNORECASE,
 )
 """Words with which an assistant guesses about the user. "You could visit …" is a suggestion."""
+_A_LIVING = late(r"\b(?:for|mak(?:e|es|ing)|earn(?:s|ing)?) (?:a|my|our|your|his|her|their) living\b", re.IGNORECASE)
+"""Asks for a job: its word is no word of homes."""
 _QUOTES = late(
     '^["“‘\'「『][^"”’」』]+["”’\'」』]\\W{0,2}(?:\\w+\\W+){0,4}?(?:said|says|told|wrote)\\b'
     '|^["“‘\'「『].+["”’\'」』].{0,12}[说道]|^\\W*.{1,20}(?:\\b(?:said|says)\\b|说)\\s*[,:，：]?\\s*["“‘「『]',
@@ -114,12 +116,13 @@ class LineReader:
         english: frozenset[str] = frozenset()
         if 0 < len(latin) < len(texts):
             english = english.union(*(self._rules.matter(one[:_READ]).things for one in latin))
-        matter = self._matter(text, english)
+        read = _A_LIVING.sub("job", text)
+        matter = self._matter(read, english)
         chinese = [thing for thing in matter.things if english and _HAN.search(thing)]
         return LineQuestion(
             text,
             matter,
-            frozenset(self._terms_of(text)),
+            frozenset(self._terms_of(read)),
             not asks_of_the_past(text),
             asks_what_was(text),
             self._analyzer.related(text) if matter.topics <= _OF_ANYTHING else frozenset(),

@@ -519,3 +519,14 @@ def test_words_that_say_nothing_of_a_value_do_not_lift_a_later_line() -> None:
     newer = hit("I see a new dentist.", 0.3, days=20)
     # When the value is asked for / Then it is not behind the later one
     assert told("Which dish do we offer?", older, newer)[0] == older.node.text
+
+
+@pytest.mark.parametrize(
+    ("question", "job", "home"),
+    [
+        ("What do I do for a living?", "I run a tulip nursery near Lisse.", "My aunt lives upstairs."),
+        ("我是做什么的？", "我在泉州开书店。", "我姑姑住楼上。"),
+    ],
+)
+def test_a_business_of_ones_own_is_a_job_and_a_living_is_no_home(question: str, job: str, home: str) -> None:
+    assert told(question, hit(home, 0.8), hit(job, 0.8))[0] == job
