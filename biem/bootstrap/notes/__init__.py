@@ -173,7 +173,9 @@ def build_note_searcher(ground: Ground, *, records: PostgresNotes, index: Milvus
     ranking, rerank = ground.policies.note_ranking, ground.policies.rerank
     reranker = None
     if ground.stores.reranker is not None:
-        reranker = BoundedReranker(ground.stores.reranker, rerank, ground.telemetry, "biem.notes.rerank")
+        reranker = BoundedReranker(
+            ground.stores.reranker, rerank, lambda texts: ground.telemetry.span("biem.notes.rerank", texts=texts)
+        )
     return NoteSearcher(
         records=records,
         index=index,

@@ -6,7 +6,8 @@ result reports `degraded: reranker`. Random selections use a seed, which the res
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -16,7 +17,7 @@ from biem.domain.policies.designs import PROFILES, SELECTIONS, FormulaPolicy
 from biem.domain.policies.recall import RerankPolicy
 from biem.errors import BiemError, InvalidInput
 from biem.ports.embedding import Reranker
-from biem.telemetry import Telemetry
+from biem.telemetry import Span, Telemetry
 
 logger = logging.getLogger("biem.recall")
 
@@ -61,11 +62,12 @@ HYBRID = Choice()
 class BoundedReranker:
     """Asks a reranker once, for a bounded time, and not again for a while after a failure. Thread-safe."""
 
-    def __init__(self, reranker: Reranker, policy: RerankPolicy, telemetry: Telemetry, span: str) -> None:
-        """`span`: what a call is named in telemetry."""
+    def __init__(
+        self, reranker: Reranker, policy: RerankPolicy, span: Callable[[int], AbstractContextManager[Span]]
+    ) -> None:
+        """`span`: the span of a call for so many texts."""
         self._reranker = reranker
         self._policy = policy
-        self._telemetry = telemetry
         self._span = span
         self._down_until = 0.0
 
@@ -74,11 +76,11 @@ class BoundedReranker:
         policy = self._policy
         if time.monotonic() < self._down_until:
             return None
-        with self._telemetry.span(self._span, texts=len(texts)) as span:
+        with self._span(len(texts)) as span:
             try:
                 return self._reranker.rerank(query, [text[: policy.text_chars] for text in texts], policy.timeout_s)
             except BiemError as error:
-                logger.warning("%s: the order stays as it is: %s", self._span, error)
+                logger.warning("the order stays as it is, without the reranker: %s", error)
                 pause_s: float | None = getattr(error, "pause_s", None)
                 self._down_until = time.monotonic() + max(policy.pause_s, pause_s or 0.0)
                 span.add(failed=True)
@@ -91,9 +93,11 @@ class Chooser:
     def __init__(
         self, *, reranker: Reranker | None, policy: RerankPolicy, random: Random, telemetry: Telemetry
     ) -> None:
-        self._reranker = (
-            None if reranker is None else BoundedReranker(reranker, policy, telemetry, "biem.recall.rerank")
-        )
+        self._reranker = None
+        if reranker is not None:
+            self._reranker = BoundedReranker(
+                reranker, policy, lambda texts: telemetry.span("biem.recall.rerank", texts=texts)
+            )
         self._policy = policy
         self._random = random
 
