@@ -184,8 +184,8 @@ class NoteSystem:
         for library in known:
             if inner := _within(root, library.root, library.exclude):
                 raise InvalidInput(
-                    f"{root} is a part of library {library.name!r}, which has its notes already; to make it a library "
-                    f"of its own, add {library.name!r} anew with `--exclude /{inner}/`"
+                    f"{root} is a part of library {library.name!r}, which has its notes already; to make it a "
+                    f"separate library, add {library.name!r} anew with `--exclude /{inner}/`"
                 )
             if inner := _within(library.root, root, exclude):
                 raise InvalidInput(

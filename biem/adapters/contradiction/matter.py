@@ -114,7 +114,7 @@ _OF_THEMSELVES = re.compile(
     r"|(?:[跟和对]我[说讲]|告诉我)[，,：:]?[他她]",
     re.IGNORECASE,
 )
-"""Somebody tells the user of himself or herself."""
+"""Other people tell the user of themselves."""
 _NAME = re.compile(r"(?<=[a-z] )[A-Z][\w-]+")
 _COMPANION = re.compile(r"\bwith (?:my |our )?$")
 _OWN_PET = re.compile(r"\b(?:[Mm]y|[Oo]ur) (?:[a-z]+ )?(?:cat|dog)(?: [A-Z][\w-]+)?|我们?家?的?[猫狗]")

@@ -46,7 +46,7 @@ _HAN_STATE = (
     "(?:[跟和对]我说|告诉我|说)?[，,：:]?[他她]?(?:现在|已经|最近|又|也|都|早就)*"
     "(?:不?再?[在有是住开养吃喝穿坐用当做学练]|不|戒|喜欢|爱|改[吃喝用开坐学练]|换了?[工手车房号]|搬)"
 )
-_SOMEBODY = re.compile(
+_UNNAMED_PERSON = re.compile(
     r"\W*(?:[A-Z][a-z]+[,:] )?(?:the|a|an|that|some|one of the) (?:young |old |nice )?"
     r"(?:man|woman|guy|lady|gentleman|girl|boy|kids?|child(?:ren)?|couple|family|people|bloke|chap|colleague|neighbou?rs?|friend|student|tenant|stranger)\b"
     r"|(?:楼[上下]|隔壁|对门|邻座|前台|旁边)的?(?:大哥|大姐|小伙|姑娘|大爷|大妈|叔叔|阿姨|男生|女生|那家|人家|同学|邻居)",
@@ -114,7 +114,7 @@ def names_owner(text: str, told: frozenset[str], known: frozenset[str], topics: 
 
 
 def states_own(text: str, told: frozenset[str]) -> bool:
-    """Whether a text says how somebody with a name is, lives or works: "Kim has locker 12 now", not "Kim moved it".
+    """Whether a text says how a person with a name is, lives or works: "Kim has locker 12 now", not "Kim moved it".
 
     Also where the user only passes it on. False if it mentions the user otherwise.
     """
@@ -124,9 +124,9 @@ def states_own(text: str, told: frozenset[str]) -> bool:
     return any(_stating(name).search(text) for name in names)
 
 
-def is_of_somebody(text: str) -> bool:
-    """Whether a text begins with somebody without a name, and does not mention the user: "the man upstairs"."""
-    return _SOMEBODY.match(text) is not None and _TO_ME.search(text) is None
+def is_of_an_unnamed_person(text: str) -> bool:
+    """Whether a text begins with a person without a name, and does not mention the user: "the man upstairs"."""
+    return _UNNAMED_PERSON.match(text) is not None and _TO_ME.search(text) is None
 
 
 @lru_cache(_KEPT)

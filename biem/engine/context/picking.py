@@ -14,11 +14,12 @@ from biem.domain.node import Hit
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.scores import probability
 from biem.domain.text import jaccard
+from biem.engine.context.lifting import lift_predecessors, lift_successors, show_possible_successor
 from biem.engine.context.lines import LineQuestion, LineReader, RatedLine, odds, only_asks
 from biem.engine.context.relevance import are_of_several_people, rate
 from biem.engine.context.replacements import lift_former, lift_replacements, lift_reported_changes
 from biem.engine.context.silence import sureness
-from biem.engine.context.succession import Succession, lift_predecessors, lift_successors, show_possible_successor
+from biem.engine.context.succession import Succession
 from biem.ports import Analyzer
 from biem.ports.contradiction import ContradictionRules
 

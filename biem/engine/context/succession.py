@@ -13,8 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from datetime import datetime, timedelta
-from itertools import pairwise
+from datetime import timedelta
 
 from biem.domain.conflict import Matter
 from biem.domain.policies.succession import SuccessionWeights
@@ -28,7 +27,7 @@ from biem.engine.context.modifiers import (
     has_other_subject,
 )
 from biem.engine.context.occasions import is_exception
-from biem.engine.context.persons import ACTING, UNNAMED, is_of_somebody, names_owner, states_own
+from biem.engine.context.persons import ACTING, UNNAMED, is_of_an_unnamed_person, names_owner, states_own
 from biem.engine.context.same_subject import (
     are_same,
     closest_before,
@@ -36,7 +35,6 @@ from biem.engine.context.same_subject import (
     is_of_another_kind,
     is_of_another_way,
     is_own_of_another,
-    lift,
     likeness,
     relatives,
     things_of,
@@ -44,16 +42,6 @@ from biem.engine.context.same_subject import (
 
 _WEIGHTS: dict[str, float] = asdict(SuccessionWeights())
 _BIAS = _WEIGHTS.pop("bias")
-_LEAST = -1.3
-"""Log-odds from which a later line goes first. A former value in the first line misleads, a line too many does not."""
-_POSSIBLE = -2.0
-"""Log-odds from which a later line is shown below the first one, if no line is probable enough to go before that."""
-_BELOW = 1e-3
-"""Difference in worth of lines that follow each other."""
-_SURE = 1.0
-"""Log-odds from which several successors of one line are values of one matter, so that the last one holds."""
-_SAME = 0.5
-"""Likeness from which an occasion and what holds otherwise are of one matter."""
 _ONE_SUBJECT, _TWO_SUBJECTS = 0.6, 0.35
 """Likeness from which two names may be of one thing, as the exam and the test; below the second never."""
 _RARE = 3
@@ -142,7 +130,7 @@ class Succession:
         if "me" in asked.persons and not relatives(asked):
             said = newer.hit.node.text
             shared = self._things[id(newer)] & self._question.matter.things
-            if has_other_possessor(said, self._question.text) or (is_of_somebody(said) and not shared):
+            if has_other_possessor(said, self._question.text) or (is_of_an_unnamed_person(said) and not shared):
                 return True
         told, text = newer.matter, newer.hit.node.text
         if self._is_of_one_not_asked_for(told, older.matter):
@@ -294,6 +282,11 @@ class Succession:
         thing = owned[1].lower()
         return any(thing.startswith(term) for term in self._question.terms)
 
+    def log_odds(self, newer: RatedLine, older: RatedLine) -> float:
+        """That the newer line tells how the matter of the older one stands now."""
+        measured = self.features(newer, older)
+        return _BIAS + sum(weight * measured[name] for name, weight in _WEIGHTS.items())
+
     def features(self, newer: RatedLine, older: RatedLine) -> dict[str, float]:
         """The features of two lines of which one was said later, named as the weights are."""
         one, other, asked = newer.matter, older.matter, self._question.matter
@@ -362,114 +355,9 @@ class Succession:
         return self._closest[id(newer)]
 
 
-def lift_successors(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:
-    """Lift the usual above what passes, then the most probable successor of each line, and of several sure ones
-    each above the earlier.
-
-    `least`: the worth from which a line may be shown.
-    """
-    _lift_usual(lines, succession, least)
-    for older in sorted(lines, key=_said):
-        found = _successors(older, lines, succession) if older.worth >= least else []
-        if found:
-            lift(max(found, key=_by_odds)[1], older)
-            _lift_last(max(found, key=_by_odds)[1], older, lines, succession)
-        sure = sorted((newer for odds, newer in found if odds > _SURE), key=_said)
-        for earlier, later in pairwise(sure):
-            if succession.may_succeed(later, earlier):
-                lift(later, earlier)
-
-
-def _lift_usual(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:
-    """Lift a line above one about a single occasion, an earlier time, another person, or that decides nothing."""
-    for passed in lines:
-        held = [line for line in lines if line.worth >= least and line.hit.node.superseded_by is None]
-        usual = [line for line in held if succession.has_passed(passed, line)]
-        if usual and passed.hit.node.source != "assistant":
-            best = max(usual, key=lambda line: (likeness(passed, line), line.worth))
-            if (
-                likeness(passed, best) >= _SAME
-                or succession.shares_topic(passed, best)
-                or succession.shares_thing(passed, best)
-                or succession.is_of_another_owner(passed, best)
-            ):
-                lift(best, passed)
-
-
-def _lift_last(newest: RatedLine, older: RatedLine, lines: Sequence[RatedLine], succession: Succession) -> None:
-    """Lift a successor also above an earlier replacement of the same line.
-
-    "We are back in Ghent" comes after "we moved to Bruges", which replaced "we live in Ghent".
-    """
-    for between in lines:
-        key = between.hit.node.id
-        replaced = key in (older.hit.node.superseded_by, older.hit.why.get("renewed_by"))
-        if replaced and between is not newest and succession.may_succeed(newest, between):
-            lift(newest, between)
-
-
-def show_possible_successor(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:
-    """Raise the most probable of the successors of the first line that would not be shown just below that line.
-
-    A former value alone misleads; with the line that may have changed it a reader can decide. `least`: the worth from
-    which a line may be shown.
-    """
-    first = max(lines, key=lambda line: line.worth)
-    found = [pair for pair in _successors(first, lines, succession, _POSSIBLE) if pair[1].worth < least]
-    if found:
-        max(found, key=_by_odds)[1].worth = first.worth
-        first.worth += _BELOW
-
-
-def lift_predecessors(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:
-    """Lift each line just above its most probable successor, if nothing succeeds that: what was before is asked for.
-
-    "Where did I live before?" has more in common with "I moved to Graz" than with "I rent a room in Linz". So if the
-    likeliest line succeeds none that may be shown, its most probable predecessor is lifted all the same. `least`: the
-    worth from which a line may be shown.
-    """
-    successors = {id(line): _successor(line, lines, succession) for line in lines}
-    best = max(lines, key=lambda line: line.worth, default=None)
-    followed, unlikely = False, list[tuple[float, RatedLine]]()
-    for older in lines:
-        odds, newer = successors[id(older)]
-        if newer is None or successors[id(newer)][1] is not None:
-            continue
-        if older.worth >= least:
-            followed |= newer is best
-            lift(older, newer)
-        elif newer is best and odds > 0.0:
-            unlikely.append((odds + older.worth, older))
-    if best is not None and unlikely and not followed:
-        lift(max(unlikely, key=_by_odds)[1], best)
-
-
-def _successor(older: RatedLine, lines: Sequence[RatedLine], succession: Succession) -> tuple[float, RatedLine | None]:
-    """The most probable successor of a line, if any is probable enough, with its log-odds."""
-    return max(_successors(older, lines, succession), key=_by_odds, default=(_LEAST, None))
-
-
-def _successors(
-    older: RatedLine, lines: Sequence[RatedLine], succession: Succession, least: float = _LEAST
-) -> list[tuple[float, RatedLine]]:
-    """The lines that probably succeed a line, each with its log-odds, which are above `least`."""
-    found = []
-    for newer in lines:
-        if succession.may_succeed(newer, older):
-            measured = succession.features(newer, older)
-            odds = _BIAS + sum(weight * measured[name] for name, weight in _WEIGHTS.items())
-            if odds > least:
-                found.append((odds, newer))
-    return found
-
-
 def _was_once(once: Matter, now: Matter) -> bool:
     """Whether one tells only how something once was, and the other how it is."""
     return once.past and not once.holds and now.holds and not now.past
-
-
-def _by_odds(found: tuple[float, RatedLine]) -> float:
-    return found[0]
 
 
 def _nearness(one: Matter, other: Matter) -> float:
@@ -483,10 +371,6 @@ def _quantities(matter: Matter) -> Iterator[float]:
         if found := _QUANTITY.match(number):
             whole, minutes, times = found.groups()
             yield (float(whole) + float(minutes or 0.0) / 60.0) * _TIMES[times]
-
-
-def _said(line: RatedLine) -> datetime:
-    return line.hit.node.at
 
 
 def _changed(line: RatedLine) -> float:

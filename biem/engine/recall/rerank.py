@@ -65,7 +65,7 @@ class BoundedReranker:
     def __init__(
         self, reranker: Reranker, policy: RerankPolicy, span: Callable[[int], AbstractContextManager[Span]]
     ) -> None:
-        """`span`: the span of a call for so many texts."""
+        """`span`: the span of a call for this number of texts."""
         self._reranker = reranker
         self._policy = policy
         self._span = span

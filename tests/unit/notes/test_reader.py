@@ -59,7 +59,7 @@ def test_without_a_date_there_is_none() -> None:
         "## 会议\n\n> {{date:YYYY-MM-DD}} | {{time}}\n",
     ],
 )
-def test_a_template_that_nobody_filled_in_is_no_note(text: str) -> None:
+def test_an_unfilled_template_is_no_note(text: str) -> None:
     read = reader().read("templates/a.md", text.encode())
     assert isinstance(read, SkippedNote)
     assert "template" in read.reason

@@ -2,19 +2,7 @@
 
 import pytest
 
-from biem.adapters import contradiction
-from biem.adapters.analyzers import RuleAnalyzer
-from biem.domain.policies.context import ContextPolicy
-from biem.engine.context.picking import Picker
-from tests.unit.engine.context.measured_hits import hit, measured
-
-PICKER = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy())
-
-
-def first(question: str, *said: str) -> str:
-    """The first line of a block for messages told one after another."""
-    hits = [hit(text, days=2 * place) for place, text in enumerate(said)]
-    return PICKER.pick(measured(question, hits), question, None)[0].node.text
+from tests.unit.engine.context.test_other_subjects import first
 
 
 @pytest.mark.req("C31", partly="a line about another person")

@@ -530,3 +530,9 @@ def test_words_that_say_nothing_of_a_value_do_not_lift_a_later_line() -> None:
 )
 def test_a_business_of_ones_own_is_a_job_and_a_living_is_no_home(question: str, job: str, home: str) -> None:
     assert told(question, hit(home, 0.8), hit(job, 0.8))[0] == job
+
+
+def test_a_question_about_asking_that_only_it_is_known_for_gets_no_line() -> None:
+    # Given only the same question, asked before / When its block is chosen without a threshold / Then it is empty
+    question = "Did I ask you about the harbour fees?"
+    assert told(question, hit(question)) == []

@@ -1,0 +1,130 @@
+"""Puts lines in order by what succeeds what: how things are now goes first, or how they were if that is asked."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import pairwise
+
+from biem.engine.context.lines import RatedLine
+from biem.engine.context.same_subject import lift, likeness
+from biem.engine.context.succession import Succession
+
+_LEAST = -1.3
+"""Log-odds from which a later line goes first. A former value in the first line misleads, a line too many does not."""
+_POSSIBLE = -2.0
+"""Log-odds from which a later line is shown below the first one, if no line is probable enough to go before that."""
+_BELOW = 1e-3
+"""Difference in worth of lines that follow each other."""
+_SURE = 1.0
+"""Log-odds from which several successors of one line are values of one matter, so that the last one holds."""
+_SAME = 0.5
+"""Likeness from which an occasion and what holds otherwise are of one matter."""
+
+
+def lift_successors(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:
+    """Lift the usual above what passes, then the most probable successor of each line, and of several sure ones
+    each above the earlier.
+
+    `least`: the worth from which a line may be shown.
+    """
+    _lift_usual(lines, succession, least)
+    for older in sorted(lines, key=_said):
+        found = _successors(older, lines, succession) if older.worth >= least else []
+        if found:
+            lift(max(found, key=_by_odds)[1], older)
+            _lift_last(max(found, key=_by_odds)[1], older, lines, succession)
+        sure = sorted((newer for odds, newer in found if odds > _SURE), key=_said)
+        for earlier, later in pairwise(sure):
+            if succession.may_succeed(later, earlier):
+                lift(later, earlier)
+
+
+def _lift_usual(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:
+    """Lift a line above one about a single occasion, an earlier time, another person, or that decides nothing."""
+    for passed in lines:
+        held = [line for line in lines if line.worth >= least and line.hit.node.superseded_by is None]
+        usual = [line for line in held if succession.has_passed(passed, line)]
+        if usual and passed.hit.node.source != "assistant":
+            best = max(usual, key=lambda line: (likeness(passed, line), line.worth))
+            if (
+                likeness(passed, best) >= _SAME
+                or succession.shares_topic(passed, best)
+                or succession.shares_thing(passed, best)
+                or succession.is_of_another_owner(passed, best)
+            ):
+                lift(best, passed)
+
+
+def _lift_last(newest: RatedLine, older: RatedLine, lines: Sequence[RatedLine], succession: Succession) -> None:
+    """Lift a successor also above an earlier replacement of the same line.
+
+    "We are back in Ghent" comes after "we moved to Bruges", which replaced "we live in Ghent".
+    """
+    for between in lines:
+        key = between.hit.node.id
+        replaced = key in (older.hit.node.superseded_by, older.hit.why.get("renewed_by"))
+        if replaced and between is not newest and succession.may_succeed(newest, between):
+            lift(newest, between)
+
+
+def show_possible_successor(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:
+    """Raise the most probable of the successors of the first line that would not be shown just below that line.
+
+    A former value alone misleads; with the line that may have changed it a reader can decide. `least`: the worth from
+    which a line may be shown.
+    """
+    first = max(lines, key=lambda line: line.worth, default=None)
+    if first is None:
+        return
+    found = [pair for pair in _successors(first, lines, succession, _POSSIBLE) if pair[1].worth < least]
+    if found:
+        max(found, key=_by_odds)[1].worth = first.worth
+        first.worth += _BELOW
+
+
+def lift_predecessors(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:
+    """Lift each line just above its most probable successor, if nothing succeeds that: what was before is asked for.
+
+    "Where did I live before?" has more in common with "I moved to Graz" than with "I rent a room in Linz". So if the
+    likeliest line succeeds none that may be shown, its most probable predecessor is lifted all the same. `least`: the
+    worth from which a line may be shown.
+    """
+    successors = {id(line): _successor(line, lines, succession) for line in lines}
+    best = max(lines, key=lambda line: line.worth, default=None)
+    followed, unlikely = False, list[tuple[float, RatedLine]]()
+    for older in lines:
+        odds, newer = successors[id(older)]
+        if newer is None or successors[id(newer)][1] is not None:
+            continue
+        if older.worth >= least:
+            followed |= newer is best
+            lift(older, newer)
+        elif newer is best and odds > 0.0:
+            unlikely.append((odds + older.worth, older))
+    if best is not None and unlikely and not followed:
+        lift(max(unlikely, key=_by_odds)[1], best)
+
+
+def _successor(older: RatedLine, lines: Sequence[RatedLine], succession: Succession) -> tuple[float, RatedLine | None]:
+    """The most probable successor of a line, if any is probable enough, with its log-odds."""
+    return max(_successors(older, lines, succession), key=_by_odds, default=(_LEAST, None))
+
+
+def _successors(
+    older: RatedLine, lines: Sequence[RatedLine], succession: Succession, least: float = _LEAST
+) -> list[tuple[float, RatedLine]]:
+    """The lines that probably succeed a line, each with its log-odds, which are above `least`."""
+    found = []
+    for newer in lines:
+        if succession.may_succeed(newer, older):
+            odds = succession.log_odds(newer, older)
+            if odds > least:
+                found.append((odds, newer))
+    return found
+
+
+def _by_odds(found: tuple[float, RatedLine]) -> float:
+    return found[0]
+
+
+def _said(line: RatedLine) -> datetime:
+    return line.hit.node.at
