@@ -534,5 +534,5 @@ def test_a_business_of_ones_own_is_a_job_and_a_living_is_no_home(question: str, 
 
 def test_a_question_about_asking_that_only_it_is_known_for_gets_no_line() -> None:
     # Given only the same question, asked before / When its block is chosen without a threshold / Then it is empty
-    question = "Did I ask you about the harbour fees?"
+    question = "What do I want to know about the harbour fees?"
     assert told(question, hit(question)) == []
