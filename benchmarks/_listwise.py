@@ -3,7 +3,7 @@
 1. Listwise softmax (Cao et al. 2007): a question spreads its probability over its pool by exp(Σ weight · signal), and
    what falls on evidence is raised. Convex, so that the start does not matter.
 2. From there, smooth recall: of each piece of evidence the logistic of its lead over the candidate that it must beat to
-   be among the first k. The softmax running_memory how sure the best answer is; this running_memory who is let in.
+   be among the first k. The softmax depends on how sure the best answer is; this, on which candidates get in.
 """
 
 from collections.abc import Collection, Sequence
