@@ -250,14 +250,18 @@ class Ticker:
     def update(self, done: float, count: int) -> None:
         """Set the progress: `done` of `total` (any unit), which is `count` messages."""
         now = time.monotonic()
-        rate = count / max(now - self._started, 1e-3)
-        says = f"{count:,} ({rate:,.0f}/s)"
+        says = f"{count:,} ({_pace(count / max(now - self._started, 1e-3))})"
         if self.draw:
             self.draw(self.what, done, self.total, says)
         elif now - self._spoken >= _PLAIN_EVERY_S:
             self._spoken = now
             share = f" {done / self.total:.0%}" if self.total else ""
             self.output.note(f"{self.what}{share}: {says}")
+
+
+def _pace(rate: float) -> str:
+    """Messages a second; a minute where that would be less than one."""
+    return f"{rate:,.0f}/s" if rate >= 1 else f"{60 * rate:,.0f}/min"
 
 
 def read_stdin() -> str:

@@ -20,6 +20,7 @@ from biem.domain.notes.library import NoteHit, NoteHits, NotePassage, cited
 from biem.domain.policies.notes import NoteRankPolicy
 from biem.domain.scope import Scope
 from biem.domain.scores import clamp01, probability
+from biem.domain.speech.excerpt import excerpt
 from biem.domain.times.spans import Window
 from biem.domain.times.windows import earlier, windows
 from biem.domain.tokens import wide_characters
@@ -244,6 +245,10 @@ class NoteSearcher:
             del hits[top_k:]
             span.add(hits=len(hits), confidence=hits.confidence)
         return hits
+
+    def excerpt(self, text: str, query: str, limit: int) -> str:
+        """The sentences of a text that share most words with a query, in their order; `text` if none does."""
+        return excerpt(text, limit, self._analyzer.lexemes(query), self._analyzer.lexemes)
 
     def _times(self, query: str, sizes: Mapping[str, NotesSize]) -> list[Window]:
         """The times that a query names, as seen from the newest note; dates without a year in earlier years, too."""

@@ -42,6 +42,23 @@ def test_a_folder_is_added_synced_and_searched(memory: biem.Memory, vault: Path)
     assert not hits.degraded
 
 
+def test_an_excerpt_of_a_hit_is_what_answers_the_query(memory: biem.Memory, vault: Path) -> None:
+    # Given a table whose last row answers
+    rows = [f"| `depot part{number}` | lists the parts of shelf {number} |" for number in range(9)]
+    head, last = ["# Depot", "", "| command | what it does |", "| --- | --- |"], "| `depot ledger` | 打印账本 |"
+    table = "\n".join([*head, *rows, last])
+    (vault / "depot.md").write_text(table + "\n", encoding="utf-8")
+    memory.notes.add(vault, name="vault")
+    memory.notes.sync()
+    hit = next(hit for hit in memory.notes.search("打印账本") if hit.note.path == "depot.md")
+    # Then its row is in the excerpt, within the limit; where no word is shared, that is the whole text
+    assert "depot ledger" in (said := memory.notes.excerpt(hit, "怎么打印账本？", 80))
+    assert len(said) <= 80 < len(hit.chunk.body)
+    assert memory.notes.excerpt(hit, "weather", 80) == hit.chunk.body
+    with pytest.raises(InvalidInput, match="limit"):
+        memory.notes.excerpt(hit, "ledger", 0)
+
+
 def test_a_second_sync_reads_and_embeds_nothing(synced: biem.Memory, embedder: WordEmbedder) -> None:
     synced.notes.sync()  # files written within two seconds of a scan are read again
     embedded = len(embedder.calls)

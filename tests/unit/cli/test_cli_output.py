@@ -200,7 +200,11 @@ def test_the_bar_names_the_phase_and_its_own_rate(monkeypatch: pytest.MonkeyPatc
         ticker.enter(what, total)
         ticker.update(done, done)
     # Then each has its name, and indexing the time since it began
-    assert shown == [("read", 50, 100, "50 (5/s)"), ("index", 0, 20, "0 (0/s)"), ("index", 10, 20, "10 (1/s)")]
+    # And one slower than one a second tells how many a minute
+    monkeypatch.setattr("time.monotonic", lambda: 60.0)
+    ticker.update(12, 12)
+    assert shown.pop() == ("index", 12, 20, "12 (18/min)")
+    assert shown == [("read", 50, 100, "50 (5/s)"), ("index", 0, 20, "0 (0/min)"), ("index", 10, 20, "10 (1/s)")]
 
 
 def test_percentiles_are_values_that_were_measured() -> None:
