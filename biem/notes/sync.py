@@ -337,7 +337,7 @@ class Scanner:
         of the last complete one, files are read again that a later write may have left alike.
         """
         report, library = run.report, run.library
-        is_worth_it = report.altered or report.read or report.skipped or library.scanned_at is None
+        is_worth_it = report.altered or report.read or report.skipped or full or library.scanned_at is None
         if started is not None and is_worth_it:
             self._records.scanned(library, report.counts, started, full=full or library.full_at is None)
         if is_worth_it:
