@@ -147,6 +147,41 @@ def test_no_file_is_read_for_two_libraries_or_as_a_note_of_a_memory(memory: biem
 
 
 def test_the_folder_of_the_settings_is_not_removed_while_it_would_come_back(
+def test_no_memory_is_mirrored_where_its_file_would_be_read_as_a_note(memory: biem.Memory, vault: Path) -> None:
+    memory.notes.add(vault, exclude=["/kept/"])
+    # In a library, above one, and in another scope, whose memories would be read by this one
+    for folder in (vault, vault / "memories", vault.parent):
+        with pytest.raises(InvalidInput, match="library of notes"):
+            memory.mirror.add(folder)
+    with pytest.raises(InvalidInput, match="--exclude /memories/"):
+        memory.scope(project="trip").mirror.add(vault / "memories")
+    assert not (vault / "memories").exists()
+    assert memory.mirror.roots() == []
+    # But where the library leaves a folder out, and what is hidden is left out by all
+    memory.mirror.add(vault / "kept")
+    memory.mirror.add(vault / ".aimate" / "memory")
+    memory.mirror.add(vault / "kept")
+    assert len(memory.mirror.roots()) == 2
+
+
+def test_a_mirror_in_the_folder_of_the_settings_makes_that_no_library(
+    settings: Configure, embedder: WordEmbedder, tmp_path: Path
+) -> None:
+    raw = tmp_path / "raw"
+    chosen = settings(notes=LibraryPolicy(root=str(raw)), sleep=SleepPolicy(off=("notes",)), user=uuid.uuid4().hex)
+    with biem.connect(chosen, embedder=embedder) as memory:
+        # Given a mirror in a folder that was not there when the mirror was added
+        memory.mirror.add(raw)
+        # When the libraries are listed / Then it is none
+        assert memory.notes.libraries() == []
+        memory.mirror.remove(raw)
+        # Until it mirrors nothing more; then no mirror may be made of it
+        assert [library.name for library in memory.notes.libraries()] == ["raw"]
+        with pytest.raises(InvalidInput, match="library of notes"):
+            memory.mirror.add(raw)
+        memory.erase(user=memory.bound_to.user)
+
+
     settings: Configure, embedder: WordEmbedder, vault: Path
 ) -> None:
     chosen = settings(notes=LibraryPolicy(root=str(vault)), sleep=SleepPolicy(off=("notes",)), user=uuid.uuid4().hex)
