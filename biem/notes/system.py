@@ -306,7 +306,8 @@ class NoteSystem:
     def scan(self, library: Library, *, full: bool, accept_deletions: bool, on_progress: Progress | None) -> ScanReport:
         """Scan one library on behalf of a caller, after another scan of it that is under way."""
         if library.host not in (ANY_HOST, self.host):
-            return ScanReport(library=library.name, reason=f"its folder is on {library.host}: run it there")
+            reason = f"its folder is on {library.host}: run it there"
+            return ScanReport(library=library.name, outcome="elsewhere", reason=reason)
         scan = partial(
             self.scanner.scan, library, full=full, accept_deletions=accept_deletions, on_progress=on_progress
         )

@@ -112,6 +112,7 @@ def test_a_missing_root_deletes_nothing(synced: biem.Memory, vault: Path) -> Non
     [scan] = synced.notes.sync().libraries
     assert (scan.deleted, scan.files) == (0, 0)
     assert "vault" in scan.reason
+    assert scan.outcome == "unreadable"
     assert synced.notes.search("hotel near the river")[0].note.path == "plans/lisbon.md"
 
 
@@ -146,7 +147,6 @@ def test_no_file_is_read_for_two_libraries_or_as_a_note_of_a_memory(memory: biem
             project.notes.add(folder)
 
 
-def test_the_folder_of_the_settings_is_not_removed_while_it_would_come_back(
 def test_no_memory_is_mirrored_where_its_file_would_be_read_as_a_note(memory: biem.Memory, vault: Path) -> None:
     memory.notes.add(vault, exclude=["/kept/"])
     # In a library, above one, and in another scope, whose memories would be read by this one
@@ -182,6 +182,7 @@ def test_a_mirror_in_the_folder_of_the_settings_makes_that_no_library(
         memory.erase(user=memory.bound_to.user)
 
 
+def test_the_folder_of_the_settings_is_not_removed_while_it_would_come_back(
     settings: Configure, embedder: WordEmbedder, vault: Path
 ) -> None:
     chosen = settings(notes=LibraryPolicy(root=str(vault)), sleep=SleepPolicy(off=("notes",)), user=uuid.uuid4().hex)
@@ -254,13 +255,13 @@ def test_a_mass_deletion_waits_until_it_is_accepted(memory: biem.Memory, tmp_pat
         (root / f"note-{number}.md").unlink()
     # When most of the files are gone, nothing is deleted
     [scan] = memory.notes.sync().libraries
-    assert (scan.held, scan.deleted) == (20, 0)
+    assert (scan.held, scan.deleted, scan.outcome) == (20, 0, "held")
     [stats] = memory.notes.stats()
     assert (stats.library.state, stats.files["indexed"]) == ("held", 24)
     assert "`biem notes sync many --accept-deletions`" in stats.advice
     # Until that is accepted
     [scan] = memory.notes.sync(accept_deletions=True).libraries
-    assert (scan.held, scan.deleted) == (0, 20)
+    assert (scan.held, scan.deleted, scan.outcome) == (0, 20, "read")
     [stats] = memory.notes.stats()
     assert (stats.library.state, stats.files["indexed"], stats.advice) == ("active", 4, "")
 
