@@ -1,9 +1,13 @@
-"""Front matter of a note: YAML between lines of `---`, or TOML between lines of `+++` as Hugo and Zola write it."""
+"""Front matter of a note: YAML between lines of `---`, or TOML between lines of `+++` as Hugo and Zola write it.
+
+Below it, or without it, a note may begin with lines `name:: value`, the properties that Logseq and Dataview read. They
+stay in the body.
+"""
 
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
@@ -27,6 +31,12 @@ _TOML_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 _WORDS = re.compile(r"[,，\s]+")
 _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """Takes every value for a string: a title `2024` stays one, a tag `no` is no truth value, a wrong date no error."""
+_PROPERTY = re.compile(r"(?:[-*][ \t]+|[ \t]{1,4})?([^\W\d][\w -]{0,40})::(?:[ \t]+([^\n]*))?(?:\n|$)")
+"""`alias:: one, two`; in Logseq also as the first item of a list."""
+_BLANK_LINES = re.compile(r"(?:[ \t]*\n){0,20}")
+_MOST_PROPERTIES = 64
+_PART = re.compile(r"#?\[\[([^\[\]\n]{1,200})\]\]|#([^\s,，#]{1,200})|([^,，#\[]{1,200})")
+"""A value of a property with several: `[[a page]]`, `#[[a page]]`, `#word`, or what stands between commas."""
 _DATES = ("date", "created", "created_at", "created-at", "date created", "creation date")
 
 
@@ -44,8 +54,25 @@ def split(text: str) -> Front:
     """The front matter of a text that has one: from `---` in its first line to the next `---`, or from `+++` to `+++`,
     within 64 KiB.
 
-    Broken front matter has no fields; it is no part of the body either.
+    Broken front matter has no fields; it is no part of the body either. What it does not say, the properties at the
+    beginning of the body do.
     """
+    matter = _between_lines(text)
+    said = _properties(text, matter.end)
+    if not said:
+        return matter
+    fields = matter.fields
+    merged = FrontMatter(
+        title=fields.title or _line(said.get("title")),
+        tags=_joined(fields.tags, _parts(said, "tags", "tag")),
+        aliases=_joined(fields.aliases, _parts(said, "aliases", "alias")),
+        date=fields.date or next(filter(None, (_line(said.get(name)) for name in _DATES)), ""),
+    )
+    return replace(matter, fields=merged)
+
+
+def _between_lines(text: str) -> Front:
+    """The front matter alone."""
     is_toml = text.startswith("+")
     opened = (_OPEN_TOML if is_toml else _OPEN).match(text)
     closing = _CLOSE_TOML if is_toml else _CLOSE
@@ -76,6 +103,28 @@ def split(text: str) -> Front:
         date=next(filter(None, (_line(known.get(name)) for name in _DATES)), ""),
     )
     return Front(fields, end)
+
+
+def _properties(text: str, start: int) -> dict[str, str]:
+    """The values of the lines `name:: value` at the beginning of a body."""
+    found: dict[str, str] = {}
+    begin = _BLANK_LINES.match(text, start)
+    place = begin.end() if begin else start
+    while len(found) < _MOST_PROPERTIES and (line := _PROPERTY.match(text, place)):
+        found.setdefault(line[1].strip().lower(), line[2] or "")
+        place = line.end()
+    return found
+
+
+def _parts(said: Mapping[str, str], *names: str) -> tuple[str, ...]:
+    """The parts of the first of these properties that is there."""
+    value = next((said[name] for name in names if name in said), "")
+    parts = (_line(next(filter(None, part.groups()))) for part in _PART.finditer(value[:_MOST_CHARS]))
+    return tuple(dict.fromkeys(filter(None, parts)))[:_MOST_ITEMS]
+
+
+def _joined(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*one, *other)))
 
 
 def _load(source: str) -> Any:
