@@ -203,3 +203,18 @@ def test_five_problems_of_one_vault(
     synced(memory, tmp_path, files)
     memory.notes.rename_tag(*renamed)
     assert {question: best(memory, question) for question in questions} == questions
+
+
+@pytest.mark.parametrize("question", ["2026-03-14", "What happened on 14 March?", "3月14日", "2026年3月14日做了什么"])
+def test_a_day_is_found_by_its_date_in_the_name_of_a_file_or_in_a_heading(
+    memory: biem.Memory, tmp_path: Path, question: str
+) -> None:
+    days = "\n\n".join(f"## 2026-03-{day}\n\nIt rained on the harbour again." for day in range(10, 20) if day != 14)
+    months = "\n\n".join(f"## {month}月14日\n\n港口下雨了。" for month in (1, 2, 4))
+    files = {"weeks.md": f"# Weeks\n\n{days}\n", "月.md": f"# 月\n\n{months}\n"}
+    journals = {f"journals/2026_03_{day}.md": "- Mended the roof.\n" for day in (13, 14, 15)}
+    synced(memory, tmp_path, files | journals)
+    assert best(memory, question) == "journals/2026_03_14.md"
+    # And a day that is a heading is found by a date in another form
+    [hit, *_] = memory.notes.search(question.replace("14", "17"))
+    assert (hit.note.path, hit.chunk.headings[-1]) == ("weeks.md", "2026-03-17")
