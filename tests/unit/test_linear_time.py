@@ -137,6 +137,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "notes": noted,
     "notes.front": lambda text: front.split(f"---\na: {text}\n---\n"),
     "notes.properties": lambda text: front.split(f"tags:: {text}\n{text}:: {text}\n"),
+    "notes.page": lambda text: front.split(f"# {text}\n\nTags: {text}\n{text}: {text}\n"),
 }
 _LONG = 500
 """A pattern that is given more characters at once is held to be linear in them."""

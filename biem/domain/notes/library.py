@@ -211,6 +211,11 @@ class NoteVerdict:
         return f"{self.path}:{self.line}"
 
 
+def _plain(name: str) -> str:
+    """A name between spaces, without the differences of file names and headings."""
+    return f" {' '.join(name.replace('-', ' ').replace('_', ' ').split()).casefold()} "
+
+
 def cited(path: str, line: int, headings: tuple[str, ...], body_chars: int, *, folders_kept: int = 0) -> str:
     """Chain and citation in one: directories, file and line, then headings that the file name does not say.
 
@@ -219,7 +224,8 @@ def cited(path: str, line: int, headings: tuple[str, ...], body_chars: int, *, f
     """
     folder, _, name = path.rpartition("/")
     stem = name.rpartition(".")[0] or name
-    said = [heading for heading in headings if heading.strip().casefold() != stem.strip().casefold()]
+    named = _plain(stem)
+    said = [heading for heading in headings if _plain(heading) not in named]
     limit = max(_LEAST, int(body_chars * _SHARE))
     parts, folders = said, folder.split("/") if folder else []
     while True:

@@ -1,4 +1,4 @@
-"""Questions that name a time and nothing else, and headings that are a day: "What happened on 14 March?", 3月14日 周六."""
+"""Questions that name a time and nothing else ("What happened on 14 March?"), and headings that are a day."""
 
 import re
 from datetime import datetime
@@ -27,8 +27,9 @@ def asks_for_a_time_only(rest: str) -> bool:
 
 
 def day_of_heading(heading: str, clock: datetime) -> datetime | None:
-    """The beginning of the day that a heading is, such as `2026-03-14`, `Saturday, 14 March` or `3月14日 周六`; of no year: the latest by
-    `clock`. None for a heading that says anything else.
+    """The beginning of the day that a heading is, as `2026-03-14`, `Saturday, 14 March` or `3月14日 周六`.
+
+    Without a year it is the latest by `clock`. None for a heading that says anything else.
     """
     if len(heading) > _LONGEST_HEADING:
         return None

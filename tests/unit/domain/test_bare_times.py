@@ -13,8 +13,10 @@ CLOCK = datetime(2026, 3, 18, tzinfo=UTC)
 @pytest.mark.parametrize(
     "question",
     [
-        "2026-03-14", "2026_03_14", "What happened on 14 March?", "3月14日", "三月十四日做了什么？", "2月28日我写了什么",
-        "Tell me about Saturday, March 14th", "journal for 2026/03/14", "What did I note last week?", "昨天发生了什么事",
+        "2026-03-14", "2026_03_14", "What happened on 14 March?", "3月14日", "三月十四日做了什么？",
+        "2月28日我写了什么",
+        "Tell me about Saturday, March 14th", "journal for 2026/03/14", "What did I note last week?",
+        "昨天发生了什么事",
     ],
 )  # fmt: skip
 def test_a_question_may_name_a_time_and_nothing_else(question: str) -> None:

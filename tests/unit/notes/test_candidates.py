@@ -53,7 +53,9 @@ class Records:
         self.matched.append(unindexed)
         return {}
 
-    def pool(self, scopes: Sequence[Scope], ids: Sequence[str], terms: Sequence[str], *, headings: bool) -> list[PoolChunk]:
+    def pool(
+        self, scopes: Sequence[Scope], ids: Sequence[str], terms: Sequence[str], *, headings: bool
+    ) -> list[PoolChunk]:
         return []
 
 

@@ -169,3 +169,19 @@ def test_properties_at_the_beginning_say_what_front_matter_does(text: str, field
 def test_properties_add_to_front_matter() -> None:
     found = split("---\ntitle: Tea\ntags: [tea]\n---\n\ntitle:: Coffee\ntags:: cups, tea\nalias:: 茶\n")
     assert found.fields == FrontMatter("Tea", ("tea", "cups"), ("茶",))
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        (
+            "# Meeting notes\n\nDate: January 14, 2026\nOwner: Dana\nTags: ops, on duty\n\n- x\n",
+            FrontMatter("", ("ops", "on duty"), date="January 14, 2026"),
+        ),
+        ("# 会议\n\n日期: 2026年2月11日\n标签: 运维", FrontMatter("", ("运维",), date="2026年2月11日")),
+        ("# Tea\n\nTags: one of many\nways to sort.\n", FrontMatter()),
+        ("Tags: tea\n", FrontMatter()),
+    ],
+)
+def test_properties_of_an_exported_page_stand_below_its_heading(text: str, fields: FrontMatter) -> None:
+    assert split(text).fields == fields

@@ -26,6 +26,13 @@ def test_an_h3_that_begins_the_body_stands_there_once() -> None:
         ("![[cup.png|200]] b ![[Note]]", " b ![[Note]]"),
         ("a<!-- no - word -->b", "ab"),
         ("a <!-- open", "a <!-- open"),
+        ('<span style="color: red">Full&nbsp;disk</span><br/>5 &lt; 6 &amp; a < b', " Full\xa0disk  5 < 6 & a < b"),
+        (
+            "use `<br/>` and `&amp;` in <Transition> List<String> <https://a.b> &copy=1",
+            "use `<br/>` and `&amp;` in <Transition> List<String> <https://a.b> &copy=1",
+        ),
+        ('<img src="x.png" alt="a map"> <img src="y.png">', "a map  "),
+        ("```html\n<td>x</td>\n```", "```html\n<td>x</td>\n```"),
         ("a\n" + "QUJD" * 40 + "==\nb " + "x" * 119, "a\n\nb " + "x" * 119),
         ("```json\n" + "aB3+/" * 30 + "\n```", "```json\n\n```"),
         ("https://example.org/" + "path-" * 40, "https://example.org/" + "path-" * 40),
