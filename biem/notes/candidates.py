@@ -14,6 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from itertools import chain, islice
 from typing import TypeVar
 
 from biem.domain.policies.notes import NoteRankPolicy
@@ -48,6 +49,7 @@ _MOST_TERMS = 40
 _MOST_NAMES = 400
 """Names of one query."""
 _WORDS = 4
+_JOINTS = "-", "_"
 _HAN = 12
 _RUN = late(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]+|[^\W_]+(?:[-'._+#]*[^\W_]+)*[+#]*")
 _CJK = late(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
@@ -283,7 +285,10 @@ def _timed(sought: Sought) -> list[NoteFilter]:
 
 
 def mentioned(query: str) -> list[str]:
-    """Identities of possible tags in a query: of Latin words up to four in a row, of CJK characters two to twelve."""
+    """Identities of possible tags in a query: of Latin words up to four in a row, of CJK characters two to twelve.
+
+    Words in a row may be the name of a file, `storm-lantern.md` or `storm_lantern.md`.
+    """
     text = identity(query)
     runs = [found.group() for found in _RUN.finditer(text)]
     names: dict[str, None] = {}
@@ -299,4 +304,5 @@ def mentioned(query: str) -> list[str]:
         for length in range(min(_HAN, len(run)), 1, -1):
             for first in range(len(run) - length + 1):
                 names[run[first : first + length]] = None
-    return list(names)[:_MOST_NAMES]
+    joined = (name.replace(" ", mark) for name in names if " " in name for mark in _JOINTS)
+    return list(islice(chain(names, joined), _MOST_NAMES))
