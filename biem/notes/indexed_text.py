@@ -23,6 +23,12 @@ _MARKUP = re.compile(
 )
 """Tags of HTML that say how a text looks, and characters by their names, outside of code within a line."""
 _ALT = re.compile(r"<img\s[^<>]{0,2000}?\balt=([\"'])([^\"'<>]{0,500})\1", re.IGNORECASE)
+_BLOCK_ID = re.compile(
+    r"^[ \t]{0,40}+(?:[-*][ \t]++)?(?:id|collapsed)::[^\n]*+$|\(\([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\)\)"
+    r"|(?<=[^\s^])[ \t]\^(?=[0-9-]{0,40}[A-Za-z])[A-Za-z0-9-]{3,40}$",
+    re.MULTILINE,
+)
+"""What Logseq and Obsidian know blocks by: `id:: …`, `((…))`, ` ^block-id`."""
 _H3 = re.compile(r" {0,3}###[ \t]")
 
 
@@ -61,6 +67,8 @@ def _shown(prose: str) -> str:
         prose = _COMMENT.sub("", prose)
     if "![" in prose:
         prose = _IMAGE.sub(lambda image: image[1] or "", prose)
+    if "::" in prose or "((" in prose or " ^" in prose:
+        prose = _BLOCK_ID.sub("", prose)
     if "<" in prose or "&" in prose:
         prose = _MARKUP.sub(_without_tag, prose)
     return _ENCODED.sub("", _DATA.sub("", prose) if "data:" in prose else prose)

@@ -26,6 +26,8 @@ def test_an_h3_that_begins_the_body_stands_there_once() -> None:
         ("![[cup.png|200]] b ![[Note]]", " b ![[Note]]"),
         ("a<!-- no - word -->b", "ab"),
         ("a <!-- open", "a <!-- open"),
+        ("- tea\n  id:: 65f6a2c1-1b1e-4f0e-9b1d-0c7a3f7e0001\n  collapsed:: true\n- cup", "- tea\n\n\n- cup"),
+        ("see ((65f6a2c1-1b1e-4f0e-9b1d-0c7a3f7e0001)) ^the-point\nx ^2", "see \nx ^2"),
         ('<span style="color: red">Full&nbsp;disk</span><br/>5 &lt; 6 &amp; a < b', " Full\xa0disk  5 < 6 & a < b"),
         (
             "use `<br/>` and `&amp;` in <Transition> List<String> <https://a.b> &copy=1",
