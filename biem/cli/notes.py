@@ -63,7 +63,7 @@ def sync(
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until everything is indexed.")] = True,
 ) -> None:
     """Read what changed in the files, and index it; exits with 6 if a library cannot be read or notes are not indexed,
-    else with 10 if deletions wait for `--accept-deletions`. What could be done was done.
+    else with 10 if deletions wait for `--accept-deletions`. All other libraries are read and indexed.
     """
     invocation = of(context)
     invocation.changes |= NO_WORKER

@@ -13,8 +13,8 @@ _DAY = re.compile(
 _TIME = re.compile(r"[T\s]{1,4}\d{1,2}:\d\d")
 _MOMENT = re.compile(r"((?:19|20)\d{6})T?[0-2]\d[0-5]\d(?:[0-5]\d)?(?!\d)")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_CLOCK = datetime(2000, 1, 1, tzinfo=UTC)
-"""Any: a date that is read with it has its year."""
+_CLOCK = datetime(1800, 1, 1, tzinfo=UTC)
+"""A date that is read with it has its own year, or none that a text names."""
 _MOST_CHARS = 200
 
 
@@ -41,7 +41,7 @@ def date_of(text: str) -> datetime | None:
         except ValueError:
             continue
     named = windows(text, _CLOCK) if _YEAR.search(text) else []
-    return next((start for start, end in named if end - start == DAY), None)
+    return next((start for start, end in named if end - start == DAY and start.year > _CLOCK.year), None)
 
 
 def date_of_path(path: str) -> datetime | None:

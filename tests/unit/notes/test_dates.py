@@ -68,3 +68,5 @@ def test_a_path_names_a_day_the_file_first(path: str) -> None:
 
 def test_a_path_without_a_day() -> None:
     assert date_of_path("notes/2025-03/tea.md") is None
+    assert date_of_path("reports of 2025/May 5 visit.md") is None
+    assert date_of_path("reports/May 5, 2025 visit.md") == datetime(2025, 5, 5, tzinfo=UTC)
