@@ -7,6 +7,7 @@ vector ─► dense; tags, or the nearest ─► their notes ─► dense within
 
 import logging
 import math
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -14,7 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import TypeVar
 
 from biem.domain.policies.notes import NoteRankPolicy
@@ -50,6 +51,8 @@ _MOST_NAMES = 400
 """Names of one query."""
 _WORDS = 4
 _JOINTS = "-", "_"
+_LATIN = re.compile(r"[A-Za-z]+")
+_MOST_PAIRS = 20
 _HAN = 12
 _RUN = late(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]+|[^\W_]+(?:[-'._+#]*[^\W_]+)*[+#]*")
 _CJK = late(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
@@ -282,6 +285,14 @@ def _timed(sought: Sought) -> list[NoteFilter]:
     if sought.where.since is not None or sought.where.until is not None:
         return []
     return [replace(sought.where, since=start, until=end) for start, end in list(sought.times)[:_TIMES]]
+
+
+def paired(query: str) -> str:
+    """Neighbouring Latin words of a query in one word, separated by spaces: of "back up a data base" also `backup` and
+    `database`. A pair that is no word is in no text.
+    """
+    words = [found.group() for found in islice(_LATIN.finditer(query), _MOST_PAIRS + 1)]
+    return " ".join(first + second for first, second in pairwise(words) if len(first) > 1 < len(second))
 
 
 def mentioned(query: str) -> list[str]:

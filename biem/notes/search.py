@@ -25,7 +25,7 @@ from biem.domain.times.spans import Window
 from biem.domain.times.windows import beside, earlier, windows
 from biem.domain.tokens import wide_characters
 from biem.errors import BiemError
-from biem.notes.candidates import CandidateSearch, NoteCandidates, Sought, count_dated, count_renamed
+from biem.notes.candidates import CandidateSearch, NoteCandidates, Sought, count_dated, count_renamed, paired
 from biem.notes.dates import date_of
 from biem.notes.indexed_text import indexed_text
 from biem.notes.rank import (
@@ -59,6 +59,8 @@ _USED_S = 5.0
 """How long it is believed that a scope has notes, or has none."""
 _KEYWORDS = 12
 """Keywords of a query by which the confidence is judged."""
+_HAN_WORD = 2
+"""Characters of those index terms of a Chinese text that may be words."""
 _MOST_TAGGED = 1_000
 """Notes searched where the caller names tags."""
 _BIAS, _SHARED, _NEAR = -3.7, 4.5, 12.0
@@ -231,7 +233,8 @@ class NoteSearcher:
             lexemes = self._analyzer.lexemes(query)
             times = self._times(query, lexemes, sizes)
             unindexed = any(size.unindexed for size in sizes.values())
-            sought = Sought(scopes, query, lexemes, where, times.windows, times.clock, unindexed)
+            terms = [*lexemes, *self._other_forms(query, lexemes)]
+            sought = Sought(scopes, query, terms, where, times.windows, times.clock, unindexed)
             found = self._candidates.find(sought, self._policy, degraded)
             pool = [chunk for chunk in found.pool if _meets(chunk, where)]
             chunks = {ns: size.chunks for ns, size in sizes.items()}
@@ -262,6 +265,14 @@ class NoteSearcher:
             del hits[top_k:]
             span.add(hits=len(hits), confidence=hits.confidence)
         return hits
+
+    def _other_forms(self, query: str, lexemes: Sequence[str]) -> list[str]:
+        """Further index terms that a text may have for words of the query: pairs of words written as one, and the
+        English words that Chinese ones may mean.
+        """
+        words = [*(term for term in lexemes if len(term) == _HAN_WORD), *self._analyzer.keywords(query, _KEYWORDS)]
+        found = {*self._analyzer.lexemes(paired(query)), *self._analyzer.english(words)}
+        return sorted(found.difference(lexemes))
 
     def _times(self, query: str, lexemes: Sequence[str], sizes: Mapping[str, NotesSize]) -> "_Times":
         """The times that a query names, as seen from the newest note; dates without a year in earlier years, too."""

@@ -218,3 +218,17 @@ def test_a_day_is_found_by_its_date_in_the_name_of_a_file_or_in_a_heading(
     # And a day that is a heading is found by a date in another form
     [hit, *_] = memory.notes.search(question.replace("14", "17"))
     assert (hit.note.path, hit.chunk.headings[-1]) == ("weeks.md", "2026-03-17")
+
+
+def test_a_word_is_found_in_two_parts_and_in_the_other_language(memory: biem.Memory, tmp_path: Path) -> None:
+    # Given notes in English of which one says "backup", one "export" and all others are alike
+    said = {
+        "keeping.md": "# Keeping\n\nA nightly backup is written to the second disk.\n",
+        "sharing.md": "# Sharing\n\nThe export writes one line for each entry.\n",
+    }
+    others = {f"shelf{number}.md": f"# Shelf {number}\n\nWritten lines on the disk {number}.\n" for number in range(9)}
+    synced(memory, tmp_path, said | others)
+    # Then a question finds the word in another spelling, and the one that a Chinese word means
+    assert best(memory, "When do we back up?") == "keeping.md"
+    for question, path in (("怎么导出？", "sharing.md"), ("备份写在哪里？", "keeping.md")):
+        assert [hit.note.path for hit in memory.notes.search(question, top_k=20) if hit.why["words"] > 0] == [path]

@@ -10,7 +10,7 @@ import pytest
 from biem.domain.policies.notes import NoteRankPolicy
 from biem.domain.scope import Scope
 from biem.errors import StoreUnavailable
-from biem.notes.candidates import CandidateSearch, NoteCandidates, Sought, count_dated, count_renamed
+from biem.notes.candidates import CandidateSearch, NoteCandidates, Sought, count_dated, count_renamed, paired
 from biem.notes.scope_tags import CurrentTags, ScopeTags
 from biem.ports import Vector
 from biem.ports.notes.index import NoteFilter, NoteIndex
@@ -185,3 +185,9 @@ def test_a_renamed_tag_gives_its_new_name_to_the_words_of_its_chunks() -> None:
     # A question that does not name it changes nothing
     other = chunk("renamed", (1,))
     assert (counted([3], other), other.asked) == ({"renamed": 2.0}, (0,))
+
+
+def test_neighbouring_words_are_looked_for_as_one() -> None:
+    assert paired("How do I back up a data base?") == "Howdo backup database"
+    assert paired("备份 db 在哪里") == ""
+    assert len(paired("one two " * 100).split()) == 20
