@@ -51,7 +51,7 @@ _MOST_NAMES = 400
 """Names of one query."""
 _WORDS = 4
 _JOINTS = "-", "_"
-_LATIN = re.compile(r"[A-Za-z]+")
+_LATIN = re.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)?")
 _MOST_PAIRS = 20
 _HAN = 12
 _RUN = late(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]+|[^\W_]+(?:[-'._+#]*[^\W_]+)*[+#]*")
@@ -287,12 +287,13 @@ def _timed(sought: Sought) -> list[NoteFilter]:
     return [replace(sought.where, since=start, until=end) for start, end in list(sought.times)[:_TIMES]]
 
 
-def paired(query: str) -> str:
-    """Neighbouring Latin words of a query in one word, separated by spaces: of "back up a data base" also `backup` and
-    `database`. A pair that is no word is in no text.
+def paired(query: str, is_little: Callable[[str], bool]) -> str:
+    """Neighbouring Latin words of a query in one word, separated by spaces: of "back up the data base" also `backup`
+    and `database`. A pair that is no word is in no text. None begins with a word that `is_little`, as "for getting".
     """
-    words = [found.group() for found in islice(_LATIN.finditer(query), _MOST_PAIRS + 1)]
-    return " ".join(first + second for first, second in pairwise(words) if len(first) > 1 < len(second))
+    words = [found.group().lower() for found in islice(_LATIN.finditer(query), _MOST_PAIRS + 1)]
+    pairs = (pair for pair in pairwise(words) if min(map(len, pair)) > 1 and "".join(pair).isalpha())
+    return " ".join(first + second for first, second in pairs if not is_little(first))
 
 
 def mentioned(query: str) -> list[str]:

@@ -65,6 +65,8 @@ _MOST_TAGGED = 1_000
 """Notes searched where the caller names tags."""
 _BIAS, _SHARED, _NEAR = -3.7, 4.5, 12.0
 """Confidence: log-odds of nothing, for all keywords of the query in the best chunks, and per cosine above the pool."""
+_SOUGHT = 2.5
+"""In place of `_SHARED` where the best chunk is not in the script of a Chinese query: it was found by such words."""
 _TRANSLATED = 0.75
 """Added if the best chunk is in another script than the query: its cosine lies nearer to those of the pool then."""
 _TRANSLATED_KEYWORDS = 200
@@ -270,9 +272,10 @@ class NoteSearcher:
         """Further index terms that a text may have for words of the query: pairs of words written as one, and the
         English words that Chinese ones may mean.
         """
-        words = [*(term for term in lexemes if len(term) == _HAN_WORD), *self._analyzer.keywords(query, _KEYWORDS)]
-        found = {*self._analyzer.lexemes(paired(query)), *self._analyzer.english(words)}
-        return sorted(found.difference(lexemes))
+        kept = frozenset(lexemes)
+        words = [*(term for term in kept if len(term) == _HAN_WORD), *self._analyzer.keywords(query, _KEYWORDS)]
+        joined = paired(query, lambda word: kept.isdisjoint(self._analyzer.lexemes(word)))
+        return sorted({*self._analyzer.lexemes(joined), *self._analyzer.english(words)} - kept)
 
     def _times(self, query: str, lexemes: Sequence[str], sizes: Mapping[str, NotesSize]) -> "_Times":
         """The times that a query names, as seen from the newest note; dates without a year in earlier years, too."""
@@ -376,7 +379,8 @@ class NoteSearcher:
         shared = self._shared(query, "\n".join(texts), dated, translated=any(translated))
         content = np.array([one.why["content"] for one in order])
         above = max(hit.why["content"] for hit in best) - float(content.mean())
-        odds = _BIAS + _TRANSLATED * translated[0] + _SHARED * shared + _NEAR * above
+        weight = _SOUGHT if translated[0] and _is_wide(query) else _SHARED
+        odds = _BIAS + _TRANSLATED * translated[0] + weight * shared + _NEAR * above
         return probability(odds)
 
     def _shared(self, query: str, told: str, dated: frozenset[str], *, translated: bool) -> float:

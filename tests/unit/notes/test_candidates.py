@@ -188,6 +188,7 @@ def test_a_renamed_tag_gives_its_new_name_to_the_words_of_its_chunks() -> None:
 
 
 def test_neighbouring_words_are_looked_for_as_one() -> None:
-    assert paired("How do I back up a data base?") == "Howdo backup database"
-    assert paired("备份 db 在哪里") == ""
-    assert len(paired("one two " * 100).split()) == 20
+    little = frozenset({"how", "do", "for"})
+    assert paired("How do I back up Ada's data base for Getting?", little.__contains__) == "backup database basefor"
+    assert paired("备份 db 在哪里", little.__contains__) == ""
+    assert len(paired("one two " * 100, little.__contains__).split()) == 20
