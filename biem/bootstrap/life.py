@@ -41,7 +41,14 @@ def build_changes(ground: Ground, *, life: Life, write: WritePath, read: ReadPat
     """What changes, moves and removes memories."""
     reviser = build_reviser(ground, write=write)
     transfer = build_transfer(ground, write=write, forgotten=forgets(life=life, write=write, read=read))
-    mirror = build_mirror(ground, writer=write.writer, reviser=reviser, lifecycle=life.lifecycle, transfer=transfer)
+    mirror = build_mirror(
+        ground,
+        writer=write.writer,
+        reviser=reviser,
+        lifecycle=life.lifecycle,
+        transfer=transfer,
+        require_unread=notes.require_unread,
+    )
     eraser = build_eraser(ground, life=life, write=write, read=read, notes=notes, mirror=mirror)
     resolver = build_resolver(ground, writer=write.writer, eraser=eraser)
     return Changes(reviser=reviser, transfer=transfer, eraser=eraser, resolver=resolver, mirror=mirror)

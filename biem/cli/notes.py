@@ -13,14 +13,16 @@ import typer
 from biem.cli.invocation import NO_WORKER, of
 from biem.cli.output import SHOWN_CHARS, Interrupted, Output, on_one_line, shown_time
 from biem.domain.text import MOST_LISTED, one_line
-from biem.errors import InvalidInput
+from biem.errors import InvalidInput, StoreUnavailable
 
 if TYPE_CHECKING:
     from biem.domain.note import NoteFinding
-    from biem.domain.notes.library import LibraryStats, NoteHits, NotePassage, ScanReport
+    from biem.domain.notes.library import LibraryStats, NoteHits, NotePassage, ScanReport, SyncReport
 
 FINDINGS = 10
 """Exit code of `lint` with findings."""
+HELD = 10
+"""Exit code of `sync` where a person has to say whether files were deleted."""
 
 _WHOLE_CITATION = 100_000
 """Characters of a text of which a tenth are enough for any citation."""
@@ -60,7 +62,9 @@ def sync(
     ] = False,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until everything is indexed.")] = True,
 ) -> None:
-    """Read what changed in the files, and index it."""
+    """Read what changed in the files, and index it; exits with 6 if a library cannot be read or notes are not indexed,
+    else with 10 if deletions wait for `--accept-deletions`. All other libraries are read and indexed.
+    """
     invocation = of(context)
     invocation.changes |= NO_WORKER
     out = invocation.out
@@ -86,6 +90,8 @@ def sync(
             out.note("no libraries; register a folder with `biem notes add FOLDER`")
 
     out.result(report, show)
+    if code := unfinished(report, named=library is not None, wait=wait):
+        raise typer.Exit(code)
 
 
 @app.command("watch")
@@ -322,6 +328,17 @@ def parted(place: str) -> tuple[str, int | None]:
     """Path and line of `PATH[:LINE]`."""
     path, colon, line = place.rpartition(":")
     return (path, int(line)) if colon and line.isdigit() else (place, None)
+
+
+def unfinished(report: "SyncReport", *, named: bool, wait: bool) -> int:
+    """The exit code of a sync; 0 if it did all that it was asked for.
+
+    A library on another machine is read there; only for a caller who names it that is a failure.
+    """
+    outcomes = {each.outcome for each in report.libraries}
+    if outcomes & {"unreadable", "busy", *(("elsewhere",) if named else ())} or (wait and report.pending):
+        return StoreUnavailable.exit_code
+    return HELD if "held" in outcomes else 0
 
 
 def _tell_scan(out: Output, report: "ScanReport") -> None:

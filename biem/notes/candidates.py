@@ -7,18 +7,24 @@ vector ─► dense; tags, or the nearest ─► their notes ─► dense within
 
 import logging
 import math
+import re
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from itertools import chain, islice, pairwise
 from typing import TypeVar
 
 from biem.domain.policies.notes import NoteRankPolicy
 from biem.domain.scope import Scope
 from biem.domain.text import late
+from biem.domain.times.bare import day_of_heading
+from biem.domain.times.spans import DAY, Window
 from biem.errors import BiemError, EmbedderUnavailable
+from biem.notes.rank import falls
 from biem.notes.scope_tags import CurrentTags, ScopeTags
 from biem.notes.tags import identity
 from biem.ports import Embedder, Vector
@@ -44,6 +50,9 @@ _MOST_TERMS = 40
 _MOST_NAMES = 400
 """Names of one query."""
 _WORDS = 4
+_JOINTS = "-", "_"
+_LATIN = re.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)?")
+_MOST_PAIRS = 20
 _HAN = 12
 _RUN = late(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]+|[^\W_]+(?:[-'._+#]*[^\W_]+)*[+#]*")
 _CJK = late(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
@@ -57,8 +66,10 @@ class Sought:
     query: str
     lexemes: Sequence[str]
     where: NoteFilter
-    times: Sequence[tuple[datetime, datetime]]
+    times: Sequence[Window]
     """Windows of time that the query names."""
+    clock: datetime
+    """From where they are seen: the latest date of a note."""
     unindexed: bool
     """The index lacks some notes."""
 
@@ -66,6 +77,12 @@ class Sought:
     def terms(self) -> list[str]:
         """The index terms that are looked for in each candidate."""
         return list(dict.fromkeys(self.lexemes))[:_MOST_TERMS]
+
+    @property
+    def words(self) -> Sequence[str]:
+        """The index terms that are searched: also the days of the query as headings have them, `2026-03-14`."""
+        days = (f"{start:%Y-%m-%d}" for start, end in list(self.times)[:_TIMES] if end - start == DAY)
+        return [*self.lexemes, *(day for day in days if day not in self.lexemes)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +149,7 @@ class CandidateSearch:
         self, sought: Sought, policy: NoteRankPolicy, degraded: list[str]
     ) -> tuple[dict[str, float], dict[str, PoolChunk]]:
         """BM25 scores by chunk, and the chunks."""
-        scopes, index, text = sought.scopes, self._index, " ".join(sought.lexemes)
+        scopes, index, text = sought.scopes, self._index, " ".join(sought.words)
         matching = partial(self._records.matching, scopes, sought.lexemes, sought.where.libraries or None, policy.words)
         # before the index is asked: a note that becomes indexed meanwhile is then found by one of the two
         waiting = matching(unindexed=True) if sought.unindexed else {}
@@ -201,8 +218,13 @@ class CandidateSearch:
     # -- rows -------------------------------------------------------------------------------------------------------
 
     def _read(self, sought: Sought, ids: Collection[str]) -> list[PoolChunk]:
-        """The chunks of these ids as they are now."""
-        return self._records.pool(sought.scopes, sorted(ids), sought.terms)
+        """The chunks of these ids as they are now; of a question about a time, each with the day of its headings."""
+        found = self._records.pool(sought.scopes, sorted(ids), sought.terms, headings=bool(sought.times))
+        for chunk in found:
+            clock = chunk.at or sought.clock
+            for heading in chunk.headings:
+                chunk.day = day_of_heading(heading, clock) or chunk.day
+        return found
 
 
 def count_renamed(
@@ -234,6 +256,30 @@ def count_renamed(
     return words
 
 
+def count_dated(
+    pool: Sequence[PoolChunk],
+    words: Mapping[str, float],
+    sizes: Mapping[str, int],
+    sought: Sought,
+    dated: Collection[str],
+) -> dict[str, float]:
+    """BM25 scores by chunk, as if the chunks of a time that the query names had the terms that name it in their text.
+
+    `sizes`: chunks by `ns`; `dated`: the terms that name the times. The date of most notes of a day stands in the name
+    of the file, and in no chunk.
+    """
+    places = {place for place, term in enumerate(sought.terms) if term in dated}
+    there = [chunk for chunk in pool if falls(chunk, sought.times)] if places else []
+    found, uses = dict(words), Counter(chunk.ns for chunk in there)
+    for chunk in there:
+        chunks = max(sizes.get(chunk.ns, 1), uses[chunk.ns])
+        weight = math.log1p((chunks - uses[chunk.ns] + 0.5) / (uses[chunk.ns] + 0.5))
+        new = places.difference(chunk.asked)
+        found[chunk.id] = found.get(chunk.id, 0.0) + weight * len(new)
+        chunk.asked = tuple(sorted(new.union(chunk.asked)))
+    return found
+
+
 def _timed(sought: Sought) -> list[NoteFilter]:
     """The conditions with each time that the query names, unless the caller gave one."""
     if sought.where.since is not None or sought.where.until is not None:
@@ -241,8 +287,20 @@ def _timed(sought: Sought) -> list[NoteFilter]:
     return [replace(sought.where, since=start, until=end) for start, end in list(sought.times)[:_TIMES]]
 
 
+def paired(query: str, is_little: Callable[[str], bool]) -> str:
+    """Neighbouring Latin words of a query in one word, separated by spaces: of "back up the data base" also `backup`
+    and `database`. A pair that is no word is in no text. None begins with a word that `is_little`, as "for getting".
+    """
+    words = [found.group().lower() for found in islice(_LATIN.finditer(query), _MOST_PAIRS + 1)]
+    pairs = (pair for pair in pairwise(words) if min(map(len, pair)) > 1 and "".join(pair).isalpha())
+    return " ".join(first + second for first, second in pairs if not is_little(first))
+
+
 def mentioned(query: str) -> list[str]:
-    """Identities of possible tags in a query: of Latin words up to four in a row, of CJK characters two to twelve."""
+    """Identities of possible tags in a query: of Latin words up to four in a row, of CJK characters two to twelve.
+
+    Words in a row may be the name of a file, `storm-lantern.md` or `storm_lantern.md`.
+    """
     text = identity(query)
     runs = [found.group() for found in _RUN.finditer(text)]
     names: dict[str, None] = {}
@@ -258,4 +316,5 @@ def mentioned(query: str) -> list[str]:
         for length in range(min(_HAN, len(run)), 1, -1):
             for first in range(len(run) - length + 1):
                 names[run[first : first + length]] = None
-    return list(names)[:_MOST_NAMES]
+    joined = (name.replace(" ", mark) for name in names if " " in name for mark in _JOINTS)
+    return list(islice(chain(names, joined), _MOST_NAMES))

@@ -1,9 +1,13 @@
-"""Front matter of a note: YAML between lines of `---`, or TOML between lines of `+++` as Hugo and Zola write it."""
+"""Front matter of a note: YAML between lines of `---`, or TOML between lines of `+++` as Hugo and Zola write it.
+
+Below it, or without it, a note may begin with lines `name:: value`, the properties that Logseq and Dataview read, or
+with a heading and lines `Name: value`, as Notion exports those of a page. They stay in the body.
+"""
 
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
@@ -27,7 +31,23 @@ _TOML_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 _WORDS = re.compile(r"[,，\s]+")
 _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """Takes every value for a string: a title `2024` stays one, a tag `no` is no truth value, a wrong date no error."""
-_DATES = ("date", "created", "created_at", "created-at", "date created", "creation date")
+_PROPERTY = re.compile(r"(?:[-*][ \t]+|[ \t]{1,4})?([^\W\d][\w -]{0,40})::(?:[ \t]+([^\n]*))?(?:\n|$)")
+"""`alias:: one, two`; in Logseq also as the first item of a list."""
+_PAGE = re.compile(
+    r"#[ \t]++[^\n]{1,300}+\n(?:[ \t]*+\n){1,3}+"
+    r"((?:[^\W\d][\w /-]{0,40}+: [^\n]{1,2000}+(?:\n|$)){1,64}+)(?=[ \t]*+\n|$)"
+)
+"""The heading of a page, and a paragraph of nothing but `Name: value`."""
+_PAGE_PROPERTY = re.compile(r"([^:\n]+): ([^\n]*)")
+_BLANK_LINES = re.compile(r"(?:[ \t]*+\n){0,20}+")
+_MOST_PROPERTIES = 64
+_PART = re.compile(r"#?\[\[([^\[\]\n]{1,200})\]\]|#([^\s,，#]{1,200})|([^,，#\[]{1,200})")
+"""A value of a property with several: `[[a page]]`, `#[[a page]]`, `#word`, or what stands between commas."""
+_DATES = (
+    *("date", "created", "created_at", "created-at", "date created", "creation date", "created time"),
+    *("日期", "创建时间", "创建日期"),
+)
+_TAGS, _ALIASES = ("tags", "tag", "标签"), ("aliases", "alias", "别名")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +64,25 @@ def split(text: str) -> Front:
     """The front matter of a text that has one: from `---` in its first line to the next `---`, or from `+++` to `+++`,
     within 64 KiB.
 
-    Broken front matter has no fields; it is no part of the body either.
+    Broken front matter has no fields; it is no part of the body either. What it does not say, the properties at the
+    beginning of the body do.
     """
+    matter = _between_lines(text)
+    said = _properties(text, matter.end)
+    if not said:
+        return matter
+    fields = matter.fields
+    merged = FrontMatter(
+        title=fields.title or _line(said.get("title")),
+        tags=_joined(fields.tags, _parts(said, _TAGS)),
+        aliases=_joined(fields.aliases, _parts(said, _ALIASES)),
+        date=fields.date or next(filter(None, (_line(said.get(name)) for name in _DATES)), ""),
+    )
+    return replace(matter, fields=merged)
+
+
+def _between_lines(text: str) -> Front:
+    """The front matter alone."""
     is_toml = text.startswith("+")
     opened = (_OPEN_TOML if is_toml else _OPEN).match(text)
     closing = _CLOSE_TOML if is_toml else _CLOSE
@@ -71,11 +108,40 @@ def split(text: str) -> Front:
     known = {str(name).strip().lower(): value for name, value in loaded.items()}
     fields = FrontMatter(
         title=_line(known.get("title")),
-        tags=_several(known.get("tags", known.get("tag")), words=True),
-        aliases=_several(known.get("aliases", known.get("alias"))),
+        tags=_several(_first(known, _TAGS), words=True),
+        aliases=_several(_first(known, _ALIASES)),
         date=next(filter(None, (_line(known.get(name)) for name in _DATES)), ""),
     )
     return Front(fields, end)
+
+
+def _properties(text: str, start: int) -> dict[str, str]:
+    """The values of lines `name:: value` at the beginning of a body, or of `Name: value` below its first heading."""
+    found: dict[str, str] = {}
+    begin = _BLANK_LINES.match(text, start)
+    place = begin.end() if begin else start
+    if page := _PAGE.match(text, place):
+        return {name.strip().lower(): value for name, value in _PAGE_PROPERTY.findall(page[1])}
+    while len(found) < _MOST_PROPERTIES and (line := _PROPERTY.match(text, place)):
+        found.setdefault(line[1].strip().lower(), line[2] or "")
+        place = line.end()
+    return found
+
+
+def _parts(said: Mapping[str, str], names: tuple[str, ...]) -> tuple[str, ...]:
+    """The parts of the first of these properties that is there."""
+    value = next((said[name] for name in names if name in said), "")
+    parts = (_line(next(filter(None, part.groups()))) for part in _PART.finditer(value[:_MOST_CHARS]))
+    return tuple(dict.fromkeys(filter(None, parts)))[:_MOST_ITEMS]
+
+
+def _joined(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*one, *other)))
+
+
+def _first(known: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+    """The value of the first of these names that is there."""
+    return next((known[name] for name in names if name in known), None)
 
 
 def _load(source: str) -> Any:

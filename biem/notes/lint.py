@@ -47,16 +47,24 @@ def _finding(note: ParsedNote, line: int, rule: LintRule, advice: str) -> NoteFi
 
 
 def _no_heading(note: ParsedNote, headings: Sequence[Block], lines: LineNumbers) -> Iterator[NoteFinding]:
-    if not headings:
+    is_short = len(note.chunks) == 1 and note.front.title != ""
+    if not headings and not is_short and not _is_entry(note, headings):
         advice = "there is no heading: begin with `# ` and the subject, and give each part a `## ` heading"
         yield _finding(note, lines.at(note.chunks[0].span[0]), "no-heading", advice)
 
 
 def _no_identifier(note: ParsedNote, headings: Sequence[Block]) -> Iterator[NoteFinding]:
     titles = [heading_text(block.texts[0]) for block in headings if block.level == 1]
+    if _is_entry(note, headings):
+        return
     if tags.is_idle(tags.stem(note.path)) and not any(map(_names_its_subject, (note.front.title, *titles))):
         advice = "neither the file name nor an H1 names the subject: put its name and core keywords there"
         yield _finding(note, 1, "no-identifier", advice)
+
+
+def _is_entry(note: ParsedNote, headings: Sequence[Block]) -> bool:
+    """Whether it is the entry of a day in a diary, which the file names, and nothing else."""
+    return not headings and date_of(note.path.rpartition("/")[2]) is not None
 
 
 def _names_its_subject(name: str) -> bool:

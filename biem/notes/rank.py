@@ -19,7 +19,6 @@ import math
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from functools import lru_cache
 from itertools import chain
 
@@ -27,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biem.domain.policies.notes import NoteRankPolicy
+from biem.domain.times.spans import Window
 from biem.lazy import lazy
 from biem.ports import Vector
 from biem.ports.notes.records import PoolChunk, TagInfo
@@ -84,10 +84,12 @@ class NoteQuestion:
     """None while the embedder is down."""
     words: Mapping[str, float]
     """BM25 scores by chunk."""
-    times: Sequence[tuple[datetime, datetime]] = ()
+    times: Sequence[Window] = ()
     """Half-open windows that the query names."""
     named: frozenset[int] = frozenset()
     """Tags that the query names."""
+    times_only: bool = False
+    """It names times and nothing else: the content of a chunk is not what is asked for."""
 
 
 @dataclass(frozen=True)
@@ -151,20 +153,22 @@ def ranked(
     content = _cosines(question.vector, [chunk.vector for chunk in pool])
     of_tags = [tags.of(chunk, weights) for chunk in pool]
     roots = [each.roots for each in of_tags]
+    when = np.array([float(falls(chunk, question.times)) for chunk in pool])
+    near = (policy.beta, policy.gamma, policy.near_note)
+    beta, gamma, near_note = (0.0, 0.0, 0.0) if question.times_only and policy.when and when.any() else near
     tagged = _tag_cosines(question.vector, [each.total for each in of_tags])
     said = scaled(words, least=0.0)
     parts = (
         policy.alpha * said,
-        policy.beta * _near(pool, content, said, question.vector, policy.noise),
-        policy.gamma * scaled(tagged, noise=policy.noise),
+        beta * _near(pool, content, said, question.vector, policy.noise),
+        gamma * scaled(tagged, noise=policy.noise),
     )
     together, covered, nearest = _together(pool, words), _covered(pool), _near_note(pool, content)
-    when = np.array([float(_falls(chunk.at, question.times)) for chunk in pool])
     named = _named(roots, question.named, tags)
     bonus = (
         policy.covered * covered
         + policy.together * scaled(together, least=0.0)
-        + policy.near_note * scaled(nearest, least=0.0, noise=_NOTE_NOISE)
+        + near_note * scaled(nearest, least=0.0, noise=_NOTE_NOISE)
         + policy.named * named
         + policy.when * when
     )
@@ -363,7 +367,9 @@ def _roots(chunk: PoolChunk, rare: Mapping[int, tuple[int, float]], weights: Seq
     return found
 
 
-def _falls(at: datetime | None, times: Sequence[tuple[datetime, datetime]]) -> bool:
+def falls(chunk: PoolChunk, times: Sequence[Window]) -> bool:
+    """Whether the day of a chunk, or else of its note, lies in one of these times."""
+    at = chunk.day or chunk.at
     return at is not None and any(start <= at < end for start, end in times)
 
 

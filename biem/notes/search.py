@@ -21,11 +21,12 @@ from biem.domain.policies.notes import NoteRankPolicy
 from biem.domain.scope import Scope
 from biem.domain.scores import clamp01, probability
 from biem.domain.speech.excerpt import excerpt
+from biem.domain.times.bare import asks_for_a_time_only
 from biem.domain.times.spans import Window
-from biem.domain.times.windows import earlier, windows
+from biem.domain.times.windows import beside, earlier, windows
 from biem.domain.tokens import wide_characters
 from biem.errors import BiemError
-from biem.notes.candidates import CandidateSearch, NoteCandidates, Sought, count_renamed
+from biem.notes.candidates import CandidateSearch, NoteCandidates, Sought, count_dated, count_renamed, paired
 from biem.notes.dates import date_of
 from biem.notes.indexed_text import indexed_text
 from biem.notes.rank import (
@@ -59,10 +60,14 @@ _USED_S = 5.0
 """How long it is believed that a scope has notes, or has none."""
 _KEYWORDS = 12
 """Keywords of a query by which the confidence is judged."""
+_HAN_WORD = 2
+"""Characters of those index terms of a Chinese text that may be words."""
 _MOST_TAGGED = 1_000
 """Notes searched where the caller names tags."""
 _BIAS, _SHARED, _NEAR = -3.7, 4.5, 12.0
 """Confidence: log-odds of nothing, for all keywords of the query in the best chunks, and per cosine above the pool."""
+_SOUGHT = 2.5
+"""In place of `_SHARED` where the best chunk is not in the script of a Chinese query: it was found by such words."""
 _TRANSLATED = 0.75
 """Added if the best chunk is in another script than the query: its cosine lies nearer to those of the pool then."""
 _TRANSLATED_KEYWORDS = 200
@@ -79,7 +84,21 @@ class RankedPool:
     query: str
     order: Sequence[RankedChunk] = ()
     tags: CurrentTags | None = None
+    dated: frozenset[str] = frozenset()
+    """Index terms of the query that name times."""
     degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Times:
+    """The times that a query names, as seen from `clock`."""
+
+    clock: datetime
+    windows: Sequence[Window] = ()
+    terms: frozenset[str] = frozenset()
+    """Its index terms that name them."""
+    only: bool = False
+    """It says nothing else."""
 
 
 class NoteSearcher:
@@ -214,22 +233,26 @@ class NoteSearcher:
                 return RankedPool(scopes, query)
             where = NoteFilter(tuple(libraries), tuple(notes), since, until)
             sizes = self._size(scope)
-            times = self._times(query, sizes)
+            lexemes = self._analyzer.lexemes(query)
+            times = self._times(query, lexemes, sizes)
             unindexed = any(size.unindexed for size in sizes.values())
-            sought = Sought(scopes, query, self._analyzer.lexemes(query), where, times, unindexed)
+            terms = [*lexemes, *self._other_forms(query, lexemes)]
+            sought = Sought(scopes, query, terms, where, times.windows, times.clock, unindexed)
             found = self._candidates.find(sought, self._policy, degraded)
             pool = [chunk for chunk in found.pool if _meets(chunk, where)]
             chunks = {ns: size.chunks for ns, size in sizes.items()}
             known, keep = self._known(found, pool, chunks)
             words = count_renamed(found, chunks, sought.terms, self._analyzer.lexemes)
+            if self._policy.when:
+                words = count_dated(pool, words, chunks, sought, times.terms)
             if tags:
                 pool = [chunk for chunk in pool if _has_all(known.of(chunk, self._weights).roots, wanted)]
             roots = {known.infos[tag].root for tag in found.named if tag in known.infos}
-            question = NoteQuestion(found.vector, words, times, frozenset(roots))
+            question = NoteQuestion(found.vector, words, times.windows, frozenset(roots), times.only)
             order = ranked(pool, question, known, self._weights, self._policy)
             keep()
             span.add(pool=len(pool))
-        return RankedPool(scopes, query, order, found.tags, tuple(dict.fromkeys(degraded)))
+        return RankedPool(scopes, query, order, found.tags, times.terms, tuple(dict.fromkeys(degraded)))
 
     def told(self, found: RankedPool, *, top_k: int, guides: Collection[str] = ()) -> NoteHits:
         """The best of a pool. `guides`: names that the best memories of the same query mention; they raise chunks with
@@ -239,7 +262,7 @@ class NoteSearcher:
             order = guided(found.order, _named_by(guides, found), self._policy)
             wanted = max(top_k, self._reranked)
             hits = self._hits(found.scopes, few_of_each(order, self._policy.per_note, wanted))
-            hits.confidence = self._confidence(found.query, hits, order)  # fitted to the order of the formula
+            hits.confidence = self._confidence(found, hits, order)  # fitted to the order of the formula
             hits[:], failed = self._in_order(found.query, hits)
             hits.degraded = (*found.degraded, "reranker") if failed else found.degraded
             del hits[top_k:]
@@ -250,14 +273,26 @@ class NoteSearcher:
         """The sentences of a text that share most words with a query, in their order; `text` if none does."""
         return excerpt(text, limit, self._analyzer.lexemes(query), self._analyzer.lexemes)
 
-    def _times(self, query: str, sizes: Mapping[str, NotesSize]) -> list[Window]:
+    def _other_forms(self, query: str, lexemes: Sequence[str]) -> list[str]:
+        """Further index terms that a text may have for words of the query: pairs of words written as one, and the
+        English words that Chinese ones may mean.
+        """
+        kept = frozenset(lexemes)
+        words = [*(term for term in kept if len(term) == _HAN_WORD), *self._analyzer.keywords(query, _KEYWORDS)]
+        joined = paired(query, lambda word: kept.isdisjoint(self._analyzer.lexemes(word)))
+        return sorted({*self._analyzer.lexemes(joined), *self._analyzer.english(words)} - kept)
+
+    def _times(self, query: str, lexemes: Sequence[str], sizes: Mapping[str, NotesSize]) -> "_Times":
         """The times that a query names, as seen from the newest note; dates without a year in earlier years, too."""
         newest = [size.newest for size in sizes.values() if size.newest is not None]
         oldest = [size.oldest for size in sizes.values() if size.oldest is not None]
-        if not newest:
-            return []
-        clock = max(newest)
-        return [*windows(query, clock), *(window for window, _ in earlier(query, clock, min(oldest)))]
+        clock = max(newest, default=self._clock.now())  # without any: days may still be headings
+        named = [*windows(query, clock), *(window for window, _ in earlier(query, clock, min(oldest, default=clock)))]
+        if not named:
+            return _Times(clock)
+        rest = beside(query, clock)
+        terms = frozenset(lexemes).difference(self._analyzer.lexemes(rest) if rest.strip() else ())
+        return _Times(clock, named, terms, asks_for_a_time_only(rest))
 
     # -- tags -------------------------------------------------------------------------------------------------------
 
@@ -336,25 +371,29 @@ class NoteSearcher:
         least = found[-1].score
         return [*found, *(replace(hit, score=min(hit.score, least)) for hit in rest)], False
 
-    def _confidence(self, query: str, hits: NoteHits, order: Sequence[RankedChunk]) -> float:
+    def _confidence(self, found: RankedPool, hits: NoteHits, order: Sequence[RankedChunk]) -> float:
         """Whether the notes have the answer at all: the share of the query's keywords in the best chunks, and how far
-        their content lies above the pool's.
+        their content lies above the pool's. A chunk of the time that the query names has the words that name it.
         """
         if not hits:
             return 0.0
-        best = hits[:_JUDGED]
+        query, best = found.query, hits[:_JUDGED]
+        dated = found.dated if any(one.why["when"] for one in best) else frozenset()
         texts = [_said(hit) for hit in best]
         translated = [_is_wide(text) != _is_wide(query) for text in texts]
-        shared = self._shared(query, "\n".join(texts), translated=any(translated))
+        shared = self._shared(query, "\n".join(texts), dated, translated=any(translated))
         content = np.array([one.why["content"] for one in order])
         above = max(hit.why["content"] for hit in best) - float(content.mean())
-        odds = _BIAS + _TRANSLATED * translated[0] + _SHARED * shared + _NEAR * above
+        weight = _SOUGHT if translated[0] and _is_wide(query) else _SHARED
+        odds = _BIAS + _TRANSLATED * translated[0] + weight * shared + _NEAR * above
         return probability(odds)
 
-    def _shared(self, query: str, told: str, *, translated: bool) -> float:
-        """The share of the query's keywords that the chunks have; if `translated`, in either language."""
+    def _shared(self, query: str, told: str, dated: frozenset[str], *, translated: bool) -> float:
+        """The share of the query's keywords that the chunks have; if `translated`, in either language. They have the
+        terms `dated` in any case.
+        """
         keywords = self._analyzer.keywords(query, _KEYWORDS)
-        said = set(self._analyzer.lexemes(told))
+        said = dated.union(self._analyzer.lexemes(told))
         if translated and keywords:
             said |= self._analyzer.english(self._analyzer.keywords(told, _TRANSLATED_KEYWORDS))
             meant = ({*self._analyzer.lexemes(word), *self._analyzer.english([word])} for word in keywords)

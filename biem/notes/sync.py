@@ -124,7 +124,8 @@ class Scanner:
         with self._working(), self._telemetry.span("biem.notes.scan") as span:
             with self._exclusive.hold(library.scope, f"notes:{library.id}") as granted:
                 if not granted:
-                    return ScanReport(library=library.name, busy=True, reason="another process is scanning it")
+                    reason = "another process is scanning it"
+                    return ScanReport(library=library.name, outcome="busy", busy=True, reason=reason)
                 report = self._scan_as_it_is(library, full, accept_deletions, frozenset(changed), on_progress)
             span.add(files=report.files, read=report.read, changed=report.altered, reason=report.reason)
         return report
@@ -137,7 +138,7 @@ class Scanner:
         while True:
             library = next((each for each in self._records.libraries([known.scope]) if each.id == known.id), None)
             if library is None:
-                return replace(report, reason=f"library {known.name!r} was removed meanwhile")
+                return replace(report, outcome="removed", reason=f"library {known.name!r} was removed meanwhile")
             run = _Run(library, {}, report, [])
             try:
                 return self._scan(run, full, accept, changed, on_progress)
@@ -157,7 +158,7 @@ class Scanner:
             walk = edited or self._walked(run)
         except _Unreadable as error:
             logger.warning("library %s is not scanned: %s", library.name, error)
-            return replace(run.report, reason=str(error))
+            return replace(run.report, outcome="unreadable", reason=str(error))
         run.report = replace(run.report, files=len(walk.files))
         changes = compare(walk, run.known, scanned_ns=_nanoseconds(library.scanned_at), full=full)
         run.add(unchanged=len(changes.unchanged))
@@ -171,7 +172,7 @@ class Scanner:
             if run.report.altered:
                 self._stored()
         except NotFound as error:  # the library was removed meanwhile
-            return replace(run.report, reason=str(error))
+            return replace(run.report, outcome="removed", reason=str(error))
         finally:
             self._purge(run.removed)
         self._close(run, None if edited else started, full=full)
@@ -310,6 +311,7 @@ class Scanner:
             run.add(held=len(vanished))
             run.report = replace(
                 run.report,
+                outcome="held",
                 reason=f"{len(vanished)} of {known} files are missing, so nothing was deleted; if that is right, run "
                 f"`biem notes sync {library.name} --accept-deletions`",
             )
@@ -337,7 +339,7 @@ class Scanner:
         of the last complete one, files are read again that a later write may have left alike.
         """
         report, library = run.report, run.library
-        is_worth_it = report.altered or report.read or report.skipped or library.scanned_at is None
+        is_worth_it = report.altered or report.read or report.skipped or full or library.scanned_at is None
         if started is not None and is_worth_it:
             self._records.scanned(library, report.counts, started, full=full or library.full_at is None)
         if is_worth_it:

@@ -173,9 +173,8 @@ class NoteSystem:
         known = self.ours(scope.readable)
         if any(library.scope == scope and library.root == root for library in known):
             return
-        for folder in self.records.mirrored(self.host):
-            if folder == root or _within(root, folder, ()) or _within(folder, root, exclude):
-                raise InvalidInput(f"{root} has the files that mirror memories, which are found already; give another")
+        if self._mirrored(root, exclude):
+            raise InvalidInput(f"{root} has the files that mirror memories, which are found already; give another")
         for library in known:
             if library.root == root:
                 raise InvalidInput(
@@ -192,14 +191,43 @@ class NoteSystem:
                     f"library {library.name!r} is a part of {root}: remove it first, or exclude `/{inner}/` here"
                 )
 
+    def require_unread(self, root: str) -> None:
+        """Raise `InvalidInput` for a folder of this machine that is to mirror memories, where files would be read as
+        notes of any scope.
+        """
+        self.adopt()
+        for library in self.ours(None):
+            inner = _within(root, library.root, library.exclude)
+            if inner:
+                raise InvalidInput(
+                    f"{root} is a part of a library of notes, which would read mirrored memories as notes, too: give "
+                    f"another folder, or add the library anew with `--exclude /{inner}/`"
+                )
+            if root == library.root or _within(library.root, root, ()):
+                raise InvalidInput(
+                    f"{root} has a library of notes, which would read mirrored memories as notes, too, and whose files "
+                    "would become memories: give another folder"
+                )
+
     def adopt(self) -> None:
         """Register the folder of the settings, if it exists."""
         found = self.default()
         if found is not None:
             scope, root = found
-            if not any((each.name, each.root) == (RAW, root) for each in self.ours([scope])):
-                self.records.add_library(Library(id=new_id(), scope=scope, name=RAW, root=root, host=self.host))
-                self.searcher.changed()
+            if any((each.name, each.root) == (RAW, root) for each in self.ours([scope])):
+                return
+            if self._mirrored(root, ()):
+                logger.warning("%s is no library of notes: it has the files that mirror memories", root)
+                return
+            self.records.add_library(Library(id=new_id(), scope=scope, name=RAW, root=root, host=self.host))
+            self.searcher.changed()
+
+    def _mirrored(self, root: str, exclude: Sequence[str]) -> bool:
+        """Whether a folder of this machine has files that mirror memories of any scope, where a library reads them."""
+        return any(
+            folder == root or _within(root, folder, ()) or _within(folder, root, exclude)
+            for folder in self.records.mirrored(self.host)
+        )
 
     def scan_all(self, scope: Scope | None = None) -> Mapping[str, int]:
         """The job `notes`: scan the libraries of a scope, or of all, and wake who indexes; returns what changed."""
@@ -278,7 +306,8 @@ class NoteSystem:
     def scan(self, library: Library, *, full: bool, accept_deletions: bool, on_progress: Progress | None) -> ScanReport:
         """Scan one library on behalf of a caller, after another scan of it that is under way."""
         if library.host not in (ANY_HOST, self.host):
-            return ScanReport(library=library.name, reason=f"its folder is on {library.host}: run it there")
+            reason = f"its folder is on {library.host}: run it there"
+            return ScanReport(library=library.name, outcome="elsewhere", reason=reason)
         scan = partial(
             self.scanner.scan, library, full=full, accept_deletions=accept_deletions, on_progress=on_progress
         )

@@ -14,9 +14,14 @@ _LONGEST_BOLD = 24
 _EXTENSION = late(r"\.(?:mdx?|markdown)$", re.IGNORECASE)
 _PREFIX = late(
     r"^(?:(?:19|20)\d\d[-_./]\d{1,2}(?:[-_./]\d{1,2})?|(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])"
+    r"|(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])T?[0-2]\d[0-5]\d(?:[0-5]\d)?|\d{6,14}(?=[-_])"
     r"|(?:19|20)\d\d年(?:\d{1,2}月(?:\d{1,2}日)?)?|\d{1,3}(?:\.\d{1,3}){0,3})(?=$|[-_. )、．])[-_. )、．]{0,8}"
 )
-"""A date or a number before a name: `2025-03-14 meeting`, `01_basics`, `2.1 setup`, `03、总结`."""
+"""A date or a number before a name: `2025-03-14 meeting`, `01_basics`, `2.1 setup`, `03、总结`; also a time that a card
+is known by, and the number that an export puts before a page: `202503140930 hydration`, `123456_Setup`.
+"""
+_SUFFIX = late(r"(?:(?:^|[ _-])[0-9a-f]{32}|(?<=\S)_\d{6,14})$")
+"""What exports put behind a name to keep it apart from others."""
 _NUMBER = late(r"[\d\W_]*")
 _NAMESPACE = "___"
 """Logseq's sign for a `/` in the name of a page."""
@@ -127,8 +132,8 @@ def _label(bold: str) -> str:
 
 
 def _named(part: str) -> str:
-    """A directory's or file's name without a date or number before it."""
-    left = _PREFIX.sub("", part.strip()).strip()
+    """A directory's or file's name without a date or number before it, and without what an export puts behind it."""
+    left = _SUFFIX.sub("", _PREFIX.sub("", part.strip()).strip())
     return "" if _NUMBER.fullmatch(left) else left
 
 

@@ -29,6 +29,7 @@ from biem.domain.prompt import lines
 from biem.domain.scope import Scope
 from biem.domain.speech import acts as speech_acts
 from biem.domain.speech import excerpt
+from biem.domain.times import bare
 from biem.domain.times import windows as times
 from biem.engine.conflicts import passages
 from biem.engine.context.picking import Picker
@@ -116,6 +117,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "is_courtesy": speech_acts.is_courtesy,
     "is_standing_order": speech_acts.is_standing_order,
     "windows": lambda text: times.windows(text, NOW),
+    "beside": lambda text: bare.asks_for_a_time_only(times.beside(text, NOW)),
     "names_a_bound": anchors.names_a_bound,
     "reason_quality": energy.reason_quality,
     "harmless": lambda text: lines.harmless(text, GREAT),
@@ -134,6 +136,8 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "observe": lambda text: list(recognise(text, BUILT_IN)),
     "notes": noted,
     "notes.front": lambda text: front.split(f"---\na: {text}\n---\n"),
+    "notes.properties": lambda text: front.split(f"tags:: {text}\n{text}:: {text}\n"),
+    "notes.page": lambda text: front.split(f"# {text}\n\nTags: {text}\n{text}: {text}\n"),
 }
 _LONG = 500
 """A pattern that is given more characters at once is held to be linear in them."""

@@ -8,8 +8,10 @@ from biem.adapters.postgres.database import ALL_SCOPES, Database
 
 @dataclass(frozen=True, slots=True)
 class NoteLevels:
-    """Notes by state, each counted up to 20,000; libraries whose deletions wait for a person.
+    """Notes by state, each counted up to 20,000; chunks and tags, estimated above; libraries whose deletions wait for a
+    person.
 
+    `scanned_for_s`: seconds since the last recorded scan of the library where that is longest ago; 0 without libraries.
     `watched_for_s`: seconds since the watcher that was silent for longest was last alive; 0 where none runs.
     """
 
@@ -17,7 +19,10 @@ class NoteLevels:
     failed: int = 0
     skipped: int = 0
     indexed: int = 0
+    chunks: int = 0
+    tags: int = 0
     held: int = 0
+    scanned_for_s: float = 0.0
     watched_for_s: float = 0.0
 
 

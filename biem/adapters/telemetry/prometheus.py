@@ -30,7 +30,10 @@ METRICS = {
     "biem_memories": "Memories by status, estimated above 20000",
     "biem_conflicts_pending": "Contradictions that wait for a decision",
     "biem_notes": "Notes by state, 20000 meaning at least as many",
+    "biem_note_chunks": "Chunks of notes, estimated above 20000",
+    "biem_note_tags": "Tags of notes, estimated above 20000",
     "biem_note_libraries_held": "Libraries that miss most of their files, so that nothing was deleted",
+    "biem_note_scan_age_seconds": "Seconds since a scan of the library where that is longest ago found or read a file",
     "biem_note_watch_age_seconds": "Seconds since the watcher of a folder that was silent for longest was last alive",
     "biem_up": "1 when the records answered this scrape",
 }
@@ -144,7 +147,10 @@ class _LevelsCollector:
         for state in ("pending", "indexed", "skipped", "failed"):
             notes.add_metric([state], getattr(levels.notes, state))
         yield notes
+        yield self._gauge("biem_note_chunks", levels.notes.chunks)
+        yield self._gauge("biem_note_tags", levels.notes.tags)
         yield self._gauge("biem_note_libraries_held", levels.notes.held)
+        yield self._gauge("biem_note_scan_age_seconds", levels.notes.scanned_for_s)
         yield self._gauge("biem_note_watch_age_seconds", levels.notes.watched_for_s)
 
     def _gauge(self, name: str, value: float) -> Any:

@@ -63,9 +63,15 @@ class LateMirror:
 
 
 def build_mirror(
-    ground: Ground, *, writer: Writer, reviser: Reviser, lifecycle: Lifecycle, transfer: Transfer
+    ground: Ground,
+    *,
+    writer: Writer,
+    reviser: Reviser,
+    lifecycle: Lifecycle,
+    transfer: Transfer,
+    require_unread: Callable[[str], None],
 ) -> LateMirror:
-    """The mirrors of all scopes."""
+    """The mirrors of all scopes. `require_unread` raises `InvalidInput` for a folder that is read as notes."""
     policies = ground.policies
     records = PostgresMirror(
         ground.stores.database, clock=ground.clock, decay_per_hour=policies.energy.decay_per_hour, policies=policies
@@ -93,6 +99,7 @@ def build_mirror(
             sessions=sessions,
             transfer=build_folders(ground, transfer=transfer, most_bytes=syncer.most_bytes),
             host=platform.node(),
+            require_unread=require_unread,
             build_watcher=partial(build_watcher, ground.stores.exclusive, kind="mirror"),
             every_s=policies.sleep.mirror_s,
             look_s=policies.notes.look_s,

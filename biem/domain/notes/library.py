@@ -14,6 +14,11 @@ NoteState = Literal["pending", "indexed", "skipped", "failed"]
 NOTE_STATES: tuple[str, ...] = get_args(NoteState)
 ANY_HOST = ""
 """The host of a folder that every machine has, such as a shared mount."""
+ScanOutcome = Literal["read", "held", "unreadable", "busy", "elsewhere", "removed"]
+"""*held*: read, but files that are missing were not deleted. *unreadable*: the folder is missing or cannot be read.
+*busy*: another process was scanning it all the time. *elsewhere*: its folder is on another machine. *removed*: it was,
+during the scan. All but the first two changed nothing.
+"""
 NoteVerdictKind = Literal["contradicts", "confirms"]
 NoteVerdictStatus = Literal["open", "kept", "dismissed"]
 """*kept*: the note is believed, and the memory is archived. *dismissed*: the memory is believed."""
@@ -53,6 +58,7 @@ class ScanReport:
     """What one scan of a library did. Counts are of files, those of chunks excepted."""
 
     library: str
+    outcome: ScanOutcome = "read"
     files: int = 0
     """Markdown files in the folder."""
     unchanged: int = 0
@@ -72,7 +78,7 @@ class ScanReport:
     busy: bool = False
     """Whether another process was scanning it; then this one did nothing."""
     reason: str = ""
-    """Why the library was not scanned, or not to its end; empty if it was."""
+    """Why the outcome is another than *read*; empty if it is not."""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -205,6 +211,11 @@ class NoteVerdict:
         return f"{self.path}:{self.line}"
 
 
+def _plain(name: str) -> str:
+    """A name between spaces, without the differences of file names and headings."""
+    return f" {' '.join(name.replace('-', ' ').replace('_', ' ').split()).casefold()} "
+
+
 def cited(path: str, line: int, headings: tuple[str, ...], body_chars: int, *, folders_kept: int = 0) -> str:
     """Chain and citation in one: directories, file and line, then headings that the file name does not say.
 
@@ -213,7 +224,8 @@ def cited(path: str, line: int, headings: tuple[str, ...], body_chars: int, *, f
     """
     folder, _, name = path.rpartition("/")
     stem = name.rpartition(".")[0] or name
-    said = [heading for heading in headings if heading.strip().casefold() != stem.strip().casefold()]
+    named = _plain(stem)
+    said = [heading for heading in headings if _plain(heading) not in named]
     limit = max(_LEAST, int(body_chars * _SHARE))
     parts, folders = said, folder.split("/") if folder else []
     while True:

@@ -40,6 +40,7 @@ _THIRDS = {
 _SEASONS = {"春": 3, "夏": 6, "秋": 9, "冬": 12, "spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 """The first of its three months, in the northern hemisphere."""
 _YEARS_BACK = {"今年": 0, "去年": 1, "前年": 2, "大前年": 3, "this": 0, "last": 1}
+_HAN_DAY = "(?:[二三]?十[一二三四五六七八九]?|[一二三四五六七八九])"
 _HAN_YEAR = re.compile(rf"(?P<back>今年|去年|(?:大)?前年)的?(?=\s?(?:{HAN_MONTH}\s?月|[春夏秋冬][天季]))")
 _YEAR_BESIDE = re.compile(
     rf"\b(?P<date>{MONTH}\.?(?:\s\d{{1,2}}(?:st|nd|rd|th)?)?),?\s(?:of\s)?(?P<back>this|last) year\b"
@@ -71,6 +72,18 @@ def earlier(text: str, clock: datetime, first: datetime) -> list[tuple[Window, i
     return found
 
 
+def beside(text: str, clock: datetime) -> str:
+    """What `text` says beside its times: these are blank, all else is in lower case."""
+    lowered = _plain(text, clock)
+    read, spans = bytearray(len(lowered)), list[tuple[int, int]]()
+    for rules in (_EXPLICIT, RELATIVE):
+        _read(lowered, clock, rules, read, spans)
+    named = bytearray(len(lowered))
+    for start, end in spans:
+        named[start:end] = b"\1" * (end - start)
+    return "".join(" " if is_named else character for character, is_named in zip(lowered, named, strict=True))
+
+
 def _plain(text: str, clock: datetime) -> str:
     """Lower case, single spaces (no rule can be slow over a run of them), and relative years resolved to numbers:
     去年五月 is May of that year in every year of `earlier`.
@@ -93,26 +106,33 @@ def _month_named(clock: datetime, back: str) -> str:
 
 
 def _read(
-    lowered: str, clock: datetime, rules: tuple[tuple[re.Pattern[str], Reader], ...], read: bytearray
+    lowered: str,
+    clock: datetime,
+    rules: tuple[tuple[re.Pattern[str], Reader], ...],
+    read: bytearray,
+    spans: list[tuple[int, int]] | None = None,
 ) -> dict[Window, None]:
-    """The matches of the rules outside the spans already `read`, each window once."""
+    """The matches of the rules outside the spans already `read`, each window once; their places go to `spans`."""
     found: dict[Window, None] = {}
     for pattern, reader in rules:
         for match in pattern.finditer(lowered):
             start, end = match.span()
             if read.find(1, start, end) < 0:
                 read[start:end] = b"\1" * (end - start)
-                _add(found, reader, match, clock)
+                window = _window(reader, match, clock)
+                if window is not None:
+                    found[window] = None
+                    if spans is not None:
+                        spans.append((start, end))
     return found
 
 
-def _add(found: dict[Window, None], reader: Reader, match: Match, clock: datetime) -> None:
+def _window(reader: Reader, match: Match, clock: datetime) -> Window | None:
     try:
         window = reader(match, clock)
     except (ValueError, OverflowError):  # 30 February, month 13, a million years ago
-        return
-    if window is not None and window[0] < window[1]:
-        found[window] = None
+        return None
+    return window if window is not None and window[0] < window[1] else None
 
 
 def _iso(match: Match, _: datetime) -> Window:
@@ -131,12 +151,10 @@ def _han_range(match: Match, clock: datetime) -> Window:
 def _han_date(match: Match, clock: datetime) -> Window:
     month, part = number(match["month"]), match["part"]
     known = int(match["year"]) if match["year"] else year_of(clock, month)
-    if part and part.isdigit():
-        return day_of(known, month, int(part))
     start, end = month_of(known, month)
     if not part:
         return start, end
-    return _third(start, end, _THIRDS[part])
+    return _third(start, end, _THIRDS[part]) if part in _THIRDS else day_of(known, month, number(part))
 
 
 def _third(start: datetime, end: datetime, third: int) -> Window:
@@ -176,8 +194,8 @@ def _explicit_year(match: Match, _: datetime) -> Window:
 
 
 _EXPLICIT: tuple[tuple[re.Pattern[str], Reader], ...] = (
-    # 2024-05-02, 2024/5/2, 2024.5.2
-    (re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)"), _iso),
+    # 2024-05-02, 2024/5/2, 2024.5.2, 2024_05_02
+    (re.compile(r"(?<!\d)(\d{4})[-/._](\d{1,2})[-/._](\d{1,2})(?!\d)"), _iso),
     # 5月1日到3日, 2024年5月30号至6月2号
     (
         re.compile(
@@ -186,11 +204,12 @@ _EXPLICIT: tuple[tuple[re.Pattern[str], Reader], ...] = (
         ),
         _han_range,
     ),
-    # 5月2号, 2024年5月, 五月初, 12月下旬
+    # 5月2号, 五月十二日, 2024年5月, 五月初, 12月下旬
     (
         re.compile(
             rf"(?:(?P<year>\d{{4}})\s?年\s?)?(?P<month>{HAN_MONTH})\s?月\s?份?的?"
-            r"(?P<part>上旬|中旬|下旬|初|底|末|中(?!旬)|\d{1,2}(?=\s?[日号]))?"
+            r"(?P<part>上旬|中旬|下旬|初|底|末|中(?!旬)"
+            rf"|(?:\d{{1,2}}|{_HAN_DAY})(?=\s?[日号]))?(?:(?<=[\d一二三四五六七八九十])\s?[日号])?"
         ),
         _han_date,
     ),

@@ -40,13 +40,15 @@ class Mirror:
 
         The folder of a project is part of a repository, whose files may be a stranger's: those that are there
         already become memories only after `adopt`. Default: `~/.aimate/memory`, for the user's own level. Raises
-        `InvalidInput` for a folder that mirrors another scope.
+        `InvalidInput` for a folder that mirrors another scope, and for one that a library of notes reads or lies in.
         """
         if folder is None:
             if self._scope.project:
                 raise InvalidInput("name the folder of the project, such as .aimate/memory in its root")
             folder = GLOBAL_ROOT
         path = self._path(folder)
+        if not any((root.path, root.host) == (path, self._system.host) for root in self.roots()):
+            self._system.require_unread(path)
         self._system.folder.create(path)
         there = self._system.syncer.is_filled(path)
         root = MirrorRoot(

@@ -54,6 +54,8 @@ class MirrorSystem:
     transfer: MirrorTransfer
     host: str
     """The name of this machine."""
+    require_unread: Callable[[str], None]
+    """Raises `InvalidInput` for a folder whose files would be read as notes."""
     build_watcher: Callable[..., FolderWatcher[_WatchedRoot]]
     every_s: float
     """Seconds between syncs by time; 0: none after the first."""

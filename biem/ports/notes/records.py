@@ -153,6 +153,10 @@ class PoolChunk:
     """Of this model, set by the search; None where it is not embedded yet."""
     asked: tuple[int, ...] = ()
     """Which of the terms that were asked for it has: their places, from 0."""
+    headings: tuple[str, ...] = ()
+    """Those above it, outermost first, where they were asked for."""
+    day: datetime | None = None
+    """That one of its headings is, set by the search for a question about a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,10 +345,12 @@ class NoteRecords(Protocol):
         their number costs. Chunks of indexed notes that another model holds are not among them.
         """
 
-    def pool(self, scopes: Sequence[Scope], ids: Sequence[str], terms: Sequence[str] = ()) -> list[PoolChunk]:
+    def pool(
+        self, scopes: Sequence[Scope], ids: Sequence[str], terms: Sequence[str] = (), *, headings: bool = False
+    ) -> list[PoolChunk]:
         """The chunks of these ids that exist in these scopes, in no order and without their vectors.
 
-        Of `terms`, which are index terms, each chunk names those that it has.
+        Of `terms`, which are index terms, each chunk names those that it has. With `headings`, also those above it.
         """
 
     def passages(self, scopes: Sequence[Scope], ids: Sequence[str]) -> dict[str, StoredPassage]:

@@ -18,7 +18,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from psycopg import sql
 
 from biem.adapters.postgres.database import Database
-from biem.adapters.postgres.gauges import Levels, PostgresGauges
+from biem.adapters.postgres.gauges import Levels, NoteLevels, PostgresGauges
 from biem.adapters.postgres.migrations import migrate
 from biem.adapters.postgres.records import PostgresRecords
 from biem.adapters.telemetry.opentelemetry import OpenTelemetry
@@ -290,6 +290,26 @@ class TestLevels:
         # When memories are archived / Then they are neither active nor pending
         admin.execute("UPDATE memories SET status = 'archived' WHERE id = %s", (held[0].memory_id,))
         assert (gauges.read().active, gauges.read().archived) == (0, 1)
+
+    def test_notes_are_counted_with_their_chunks_and_tags_and_the_age_of_the_last_scan(
+        self, own: tuple[PostgresRecords, Admin, PostgresGauges], scope: Scope
+    ) -> None:
+        # Given two libraries of which one was scanned an hour ago, and a third that nobody scans on purpose
+        _, admin, gauges = own
+        assert gauges.read().notes == NoteLevels()
+        admin.execute("INSERT INTO scopes (ns, tenant, usr, project) VALUES (%s, 'a', 'b', '')", (scope.ns,))
+        for name, state, ago in (("one", "active", "1 hour"), ("two", "held", "1 minute"), ("old", "paused", "1 day")):
+            admin.execute(
+                "INSERT INTO note_libraries (id, ns, name, root, host, state, scanned_at)"
+                " VALUES (gen_random_uuid(), %s, %s, %s, 'here', %s, now() - %s::interval)",
+                (scope.ns, name, f"/{name}", state, ago),
+            )
+        admin.execute("INSERT INTO tags (ns, name, shown, sha256) VALUES (%s, 'tea', 'Tea', '')", (scope.ns,))
+        # When the levels are read
+        notes = gauges.read().notes
+        # Then
+        assert (notes.chunks, notes.tags, notes.held) == (0, 1, 1)
+        assert 3_600 <= notes.scanned_for_s < 3_660
 
     @pytest.mark.req("X32", partly="what a monitor asks does not count all memories")
     def test_many_memories_are_estimated_by_statistics(

@@ -66,6 +66,10 @@ def test_tags_counts_and_what_is_forgotten(cli: Cli, tmp_path: Path) -> None:
     receipt = cli("notes", "erase", "lantern.md", *scope, "--json").document
     assert receipt["complete"]
     assert "1 files" in cli("notes", "sync", "lib", *scope).stdout
+    vault.rename(tmp_path / "away")
+    [scan] = cli("notes", "sync", *scope, "--json", code=6).document["libraries"]
+    assert scan["outcome"] == "unreadable"
+    assert str(vault) in scan["reason"]
     assert cli("notes", "search", "storm lantern", *scope, "--json").document["hits"] == []
     assert "is forgotten" in cli("notes", "remove", "lib", *scope).stdout
     assert cli("notes", "stats", *scope, "--json").document == {"libraries": []}

@@ -129,6 +129,7 @@ def test_a_missing_root_deletes_nothing(synced: biem.Memory, vault: Path) -> Non
     [scan] = synced.notes.sync().libraries
     assert (scan.deleted, scan.files) == (0, 0)
     assert "vault" in scan.reason
+    assert scan.outcome == "unreadable"
     assert synced.notes.search("hotel near the river")[0].note.path == "plans/lisbon.md"
 
 
@@ -161,6 +162,41 @@ def test_no_file_is_read_for_two_libraries_or_as_a_note_of_a_memory(memory: biem
         folder.mkdir(parents=True, exist_ok=True)
         with pytest.raises(InvalidInput, match="mirror memories"):
             project.notes.add(folder)
+
+
+def test_no_memory_is_mirrored_where_its_file_would_be_read_as_a_note(memory: biem.Memory, vault: Path) -> None:
+    memory.notes.add(vault, exclude=["/kept/"])
+    # In a library, above one, and in another scope, whose memories would be read by this one
+    for folder in (vault, vault / "memories", vault.parent):
+        with pytest.raises(InvalidInput, match="library of notes"):
+            memory.mirror.add(folder)
+    with pytest.raises(InvalidInput, match="--exclude /memories/"):
+        memory.scope(project="trip").mirror.add(vault / "memories")
+    assert not (vault / "memories").exists()
+    assert memory.mirror.roots() == []
+    # But where the library leaves a folder out, and what is hidden is left out by all
+    memory.mirror.add(vault / "kept")
+    memory.mirror.add(vault / ".aimate" / "memory")
+    memory.mirror.add(vault / "kept")
+    assert len(memory.mirror.roots()) == 2
+
+
+def test_a_mirror_in_the_folder_of_the_settings_makes_that_no_library(
+    settings: Configure, embedder: WordEmbedder, tmp_path: Path
+) -> None:
+    raw = tmp_path / "raw"
+    chosen = settings(notes=LibraryPolicy(root=str(raw)), sleep=SleepPolicy(off=("notes",)), user=uuid.uuid4().hex)
+    with biem.connect(chosen, embedder=embedder) as memory:
+        # Given a mirror in a folder that was not there when the mirror was added
+        memory.mirror.add(raw)
+        # When the libraries are listed / Then it is none
+        assert memory.notes.libraries() == []
+        memory.mirror.remove(raw)
+        # Until it mirrors nothing more; then no mirror may be made of it
+        assert [library.name for library in memory.notes.libraries()] == ["raw"]
+        with pytest.raises(InvalidInput, match="library of notes"):
+            memory.mirror.add(raw)
+        memory.erase(user=memory.bound_to.user)
 
 
 def test_the_folder_of_the_settings_is_not_removed_while_it_would_come_back(
@@ -236,13 +272,13 @@ def test_a_mass_deletion_waits_until_it_is_accepted(memory: biem.Memory, tmp_pat
         (root / f"note-{number}.md").unlink()
     # When most of the files are gone, nothing is deleted
     [scan] = memory.notes.sync().libraries
-    assert (scan.held, scan.deleted) == (20, 0)
+    assert (scan.held, scan.deleted, scan.outcome) == (20, 0, "held")
     [stats] = memory.notes.stats()
     assert (stats.library.state, stats.files["indexed"]) == ("held", 24)
     assert "`biem notes sync many --accept-deletions`" in stats.advice
     # Until that is accepted
     [scan] = memory.notes.sync(accept_deletions=True).libraries
-    assert (scan.held, scan.deleted) == (0, 20)
+    assert (scan.held, scan.deleted, scan.outcome) == (0, 20, "read")
     [stats] = memory.notes.stats()
     assert (stats.library.state, stats.files["indexed"], stats.advice) == ("active", 4, "")
 

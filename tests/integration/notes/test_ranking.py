@@ -203,3 +203,32 @@ def test_five_problems_of_one_vault(
     synced(memory, tmp_path, files)
     memory.notes.rename_tag(*renamed)
     assert {question: best(memory, question) for question in questions} == questions
+
+
+@pytest.mark.parametrize("question", ["2026-03-14", "What happened on 14 March?", "3月14日", "2026年3月14日做了什么"])
+def test_a_day_is_found_by_its_date_in_the_name_of_a_file_or_in_a_heading(
+    memory: biem.Memory, tmp_path: Path, question: str
+) -> None:
+    days = "\n\n".join(f"## 2026-03-{day}\n\nIt rained on the harbour again." for day in range(10, 20) if day != 14)
+    months = "\n\n".join(f"## {month}月14日\n\n港口下雨了。" for month in (1, 2, 4))
+    files = {"weeks.md": f"# Weeks\n\n{days}\n", "月.md": f"# 月\n\n{months}\n"}
+    journals = {f"journals/2026_03_{day}.md": "- Mended the roof.\n" for day in (13, 14, 15)}
+    synced(memory, tmp_path, files | journals)
+    assert best(memory, question) == "journals/2026_03_14.md"
+    # And a day that is a heading is found by a date in another form
+    [hit, *_] = memory.notes.search(question.replace("14", "17"))
+    assert (hit.note.path, hit.chunk.headings[-1]) == ("weeks.md", "2026-03-17")
+
+
+def test_a_word_is_found_in_two_parts_and_in_the_other_language(memory: biem.Memory, tmp_path: Path) -> None:
+    # Given notes in English of which one says "backup", one "export" and all others are alike
+    said = {
+        "keeping.md": "# Keeping\n\nA nightly backup is written to the second disk.\n",
+        "sharing.md": "# Sharing\n\nThe export writes one line for each entry.\n",
+    }
+    others = {f"shelf{number}.md": f"# Shelf {number}\n\nWritten lines on the disk {number}.\n" for number in range(9)}
+    synced(memory, tmp_path, said | others)
+    # Then a question finds the word in another spelling, and the one that a Chinese word means
+    assert best(memory, "When do we back up?") == "keeping.md"
+    for question, path in (("怎么导出？", "sharing.md"), ("备份写在哪里？", "keeping.md")):
+        assert [hit.note.path for hit in memory.notes.search(question, top_k=20) if hit.why["words"] > 0] == [path]

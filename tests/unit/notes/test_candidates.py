@@ -1,6 +1,8 @@
 """Which tags lead a query to notes, and when PostgreSQL searches by words."""
 
+import math
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import cast
 
 import pytest
@@ -8,12 +10,14 @@ import pytest
 from biem.domain.policies.notes import NoteRankPolicy
 from biem.domain.scope import Scope
 from biem.errors import StoreUnavailable
-from biem.notes.candidates import CandidateSearch, NoteCandidates, Sought, count_renamed
+from biem.notes.candidates import CandidateSearch, NoteCandidates, Sought, count_dated, count_renamed, paired
 from biem.notes.scope_tags import CurrentTags, ScopeTags
 from biem.ports import Vector
 from biem.ports.notes.index import NoteFilter, NoteIndex
 from biem.ports.notes.records import NamedTags, NoteRecords, PoolChunk, TagInfo
 from tests.support.fakes import WordEmbedder
+
+DAY = datetime(2026, 3, 14, tzinfo=UTC)
 
 USES = {"harbour": 3, "world": 5_000, "pier": 2}
 IDS = {name: number for number, name in enumerate(USES)}
@@ -49,7 +53,9 @@ class Records:
         self.matched.append(unindexed)
         return {}
 
-    def pool(self, scopes: Sequence[Scope], ids: Sequence[str], terms: Sequence[str]) -> list[PoolChunk]:
+    def pool(
+        self, scopes: Sequence[Scope], ids: Sequence[str], terms: Sequence[str], *, headings: bool
+    ) -> list[PoolChunk]:
         return []
 
 
@@ -84,7 +90,7 @@ def search(records: Records, index: Index, query: str, *, unindexed: bool = Fals
         records=stored, index=cast("NoteIndex", index), embedder=WordEmbedder(), tags=ScopeTags(stored)
     )
     candidates.find(
-        Sought([Scope(user="one")], query, query.split(), NoteFilter(), [], unindexed), NoteRankPolicy(), []
+        Sought([Scope(user="one")], query, query.split(), NoteFilter(), [], DAY, unindexed), NoteRankPolicy(), []
     )
     candidates.close()
 
@@ -126,6 +132,33 @@ def test_the_records_search_all_words_only_while_the_index_is_down(
     assert records.matched == matched
 
 
+def test_a_chunk_of_the_time_that_is_asked_for_counts_as_one_that_names_it() -> None:
+    def chunk(name: str, at: datetime | None, day: datetime | None = None, asked: tuple[int, ...] = ()) -> PoolChunk:
+        return PoolChunk(name, name, "lib", "ns", 0, at, (), (), (), (), b"", asked=asked, day=day)
+
+    pool = [
+        chunk("in the name of the file", DAY),
+        chunk("in a heading", None, DAY),
+        chunk("in the text, too", DAY, asked=(1,)),
+        chunk("a heading is another day", DAY, DAY - timedelta(days=1)),
+        chunk("in the text only", None, asked=(1,)),
+    ]
+    times = [(DAY, DAY + timedelta(days=1))]
+    sought = Sought([], "rain on 14 March", ["rain", "14", "march"], NoteFilter(), times, DAY, unindexed=False)
+    words = count_dated(pool, {"in the text only": 2.0, "in the text, too": 2.0}, {"ns": 10}, sought, {"14", "march"})
+    assert [one.asked for one in pool] == [(1, 2), (1, 2), (1, 2), (), (1,)]
+    once = math.log1p((10 - 3 + 0.5) / (3 + 0.5))
+    assert words == pytest.approx(
+        {
+            "in the name of the file": 2 * once,
+            "in a heading": 2 * once,
+            "in the text, too": 2.0 + once,
+            "in the text only": 2.0,
+        }
+    )
+    assert sought.words == ["rain", "14", "march", "2026-03-14"]
+
+
 def test_a_renamed_tag_gives_its_new_name_to_the_words_of_its_chunks() -> None:
     tags = {
         1: TagInfo(1, "ns", "skipper", 2, "nora lind", b"", False, 1),
@@ -152,3 +185,10 @@ def test_a_renamed_tag_gives_its_new_name_to_the_words_of_its_chunks() -> None:
     # A question that does not name it changes nothing
     other = chunk("renamed", (1,))
     assert (counted([3], other), other.asked) == ({"renamed": 2.0}, (0,))
+
+
+def test_neighbouring_words_are_looked_for_as_one() -> None:
+    little = frozenset({"how", "do", "for"})
+    assert paired("How do I back up Ada's data base for Getting?", little.__contains__) == "backup database basefor"
+    assert paired("备份 db 在哪里", little.__contains__) == ""
+    assert len(paired("one two " * 100, little.__contains__).split()) == 20

@@ -13,6 +13,11 @@ def test_a_citation_names_folders_file_line_and_headings() -> None:
     # The heading that the file name says already is left out
     assert cited(path, 41, headings, 1_150) == "武器/法器/乌髓孑灯.md:41 › 武器故事"
     assert cited("note.md", 1, (), 10) == "note.md:1"
+    assert (
+        cited("202403140930 Water-kefir.md", 5, ("Water kefir", "Grains"), 900)
+        == "202403140930 Water-kefir.md:5 › Grains"
+    )
+    assert cited("teapots.md", 5, ("Tea",), 900) == "teapots.md:5 › Tea"
 
 
 @pytest.mark.req("G39", partly="a tenth of the text")
@@ -37,7 +42,7 @@ def test_a_folder_stays_where_the_name_of_the_file_says_little() -> None:
 
 def test_a_query_mentions_runs_of_its_words_and_characters() -> None:
     found = mentioned("Who wrote Clean Code 的作者？")
-    assert {"clean code", "wrote clean code", "code", "的作者", "作者"} <= set(found)
+    assert {"clean code", "wrote clean code", "clean-code", "clean_code", "code", "的作者", "作者"} <= set(found)
     assert "wrote clean code 的" not in found
     assert mentioned("") == []
     assert len(mentioned("word " * 500)) <= 400

@@ -140,3 +140,48 @@ def test_broken_toml_is_left_out_and_says_where(toml: str, line: int, words: str
 @pytest.mark.parametrize("value", ["true", "0x" + "f" * 9_000, "{a = 1}"])
 def test_values_of_toml_that_are_no_names_are_left_out(value: str) -> None:
     assert split(f"+++\ntitle = {value}\ntags = [{value}]\n+++\n").fields == FrontMatter()
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        (
+            "alias:: 绿茶, Green tea\ntags:: tea, hot drinks\n\n- text\n",
+            FrontMatter("", ("tea", "hot drinks"), ("绿茶", "Green tea")),
+        ),
+        (
+            "- tags:: #tea #[[hot drinks]] [[cups]], water\n  alias:: [[绿茶]]\n- text\n",
+            FrontMatter("", ("tea", "hot drinks", "cups", "water"), ("绿茶",)),
+        ),
+        ("\nTitle:: Green tea\ndate:: 2024-05-02\nmood::\n", FrontMatter("Green tea", date="2024-05-02")),
+        ("text\ntags:: tea\n", FrontMatter()),
+        ("std::vector tags:: tea\n", FrontMatter()),
+        ("tags::tea\n", FrontMatter()),
+        ("", FrontMatter()),
+    ],
+)
+def test_properties_at_the_beginning_say_what_front_matter_does(text: str, fields: FrontMatter) -> None:
+    found = split(text)
+    assert found.fields == fields
+    assert found.end == 0
+
+
+def test_properties_add_to_front_matter() -> None:
+    found = split("---\ntitle: Tea\ntags: [tea]\n---\n\ntitle:: Coffee\ntags:: cups, tea\nalias:: 茶\n")
+    assert found.fields == FrontMatter("Tea", ("tea", "cups"), ("茶",))
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        (
+            "# Meeting notes\n\nDate: January 14, 2026\nOwner: Dana\nTags: ops, on duty\n\n- x\n",
+            FrontMatter("", ("ops", "on duty"), date="January 14, 2026"),
+        ),
+        ("# 会议\n\n日期: 2026年2月11日\n标签: 运维", FrontMatter("", ("运维",), date="2026年2月11日")),
+        ("# Tea\n\nTags: one of many\nways to sort.\n", FrontMatter()),
+        ("Tags: tea\n", FrontMatter()),
+    ],
+)
+def test_properties_of_an_exported_page_stand_below_its_heading(text: str, fields: FrontMatter) -> None:
+    assert split(text).fields == fields

@@ -91,6 +91,8 @@ def test_a_title_of_the_front_matter_or_an_h1_is_an_identifier() -> None:
 
 def test_a_day_is_the_subject_of_an_entry_of_a_diary_and_a_number_is_of_nothing() -> None:
     assert rules("# 2024-05-02\n\n## Garden\n\nx\n\n## 2024年5月3日\n\ny\n", "2024-05-02.md") == []
+    assert rules("- Watered the kefir.\n", "journals/2024_05_02.md") == []
+    assert rules("---\ntitle: Kefir\n---\nWater it.\n", "_index.md") == []
     assert rules("# 202405021130\n\nx\n", "202405021130.md") == [(1, "no-identifier"), (1, "heading-too-broad")]
 
 

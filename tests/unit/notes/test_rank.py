@@ -261,3 +261,23 @@ def test_all_parts_together_are_at_most_one() -> None:
     found = ranked([best, *others], question, known(tag(0), tag(1)), WEIGHTS, policy)
     [first, *_] = guided(found, {0}, policy)
     assert first.score == pytest.approx(1.0)
+
+
+def test_a_question_of_a_time_only_is_answered_by_what_is_of_that_time_and_not_by_what_looks_like_it() -> None:
+    day = datetime(2026, 3, 14, tzinfo=UTC)
+    pool = [
+        chunk("of the day", vector=axis(1), at=day),
+        chunk("alike", vector=axis(0)),
+        chunk("far", vector=axis(1, 2)),
+    ]
+    times = [(day, day.replace(day=15))]
+    words = {"of the day": 3.0, "alike": 3.0}
+    question = NoteQuestion(axis(0), words, times, times_only=True)
+    assert ranked(pool, question, known(), WEIGHTS, NoteRankPolicy())[0].chunk.id == "of the day"
+    # Where it says something else, too, and where nothing is of that time, content counts
+    for other in (
+        replace(question, times_only=False),
+        replace(question, times=[(day.replace(day=15), day.replace(day=16))]),
+    ):
+        found = ranked(pool, other, known(), WEIGHTS, NoteRankPolicy(when=0.1))
+        assert found[0].chunk.id == "alike"

@@ -67,6 +67,13 @@ def test_weights_fall_from_source_to_source() -> None:
         ("diary/2025-03/2025-03-14.md", ["diary"]),
         ("3D printing/007.md", ["3D printing"]),
         ("2024年度计划.md", ["2024年度计划"]),
+        ("202403140930 water kefir.md", ["water kefir"]),
+        ("20240314T0930-kefir.md", ["kefir"]),
+        (f"Team {'0a' * 16}/Kefir 2 {'f1' * 16}.md", ["Team", "Kefir 2"]),
+        ("123456_Kefir.md", ["Kefir"]),
+        ("wiki/Kefir_1234567.md", ["wiki", "Kefir"]),
+        ("10000-steps.md", ["10000-steps"]),
+        ("kefir deadbeef.md", ["kefir deadbeef"]),
     ],
 )
 def test_a_path_is_a_classification(path: str, tags: list[str]) -> None:

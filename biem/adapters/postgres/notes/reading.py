@@ -52,8 +52,10 @@ class PostgresNoteReading(Store):
         best = sorted(scores, key=lambda key: (-scores[key], key))[:limit]
         return {key: scores[key] for key in best}
 
-    def pool(self, scopes: Sequence[Scope], ids: Sequence[str], terms: Sequence[str] = ()) -> list[PoolChunk]:
-        wanted = {"ids": list(ids), "terms": [tsquery([term]) for term in terms]}
+    def pool(
+        self, scopes: Sequence[Scope], ids: Sequence[str], terms: Sequence[str] = (), *, headings: bool = False
+    ) -> list[PoolChunk]:
+        wanted = {"ids": list(ids), "terms": [tsquery([term]) for term in terms], "headings": headings}
         rows = self._read(scopes, "note_pool", wanted, binary=True) if ids else []
         return [
             PoolChunk(
@@ -69,6 +71,7 @@ class PostgresNoteReading(Store):
                 note_tag_counts=tuple(row.note_tag_counts),
                 sha=row.sha,
                 asked=tuple(row.asked),
+                headings=tuple(row.headings),
             )
             for row in rows
         ]

@@ -31,11 +31,24 @@ SELECT active, pending, greatest(0, every - active - pending) AS archived FROM t
 -- conflict_gauges: contradictions that wait for a decision
 SELECT count(*) AS conflicts FROM (SELECT FROM conflicts WHERE status = 'pending' AND NOT suspected LIMIT 100000) AS waiting
 
--- note_gauges: notes by state, libraries that are held, seconds since the oldest scan and the oldest sign of a watcher
+-- note_gauges: notes by state, their chunks and tags: counted up to 20,000, beyond that what PostgreSQL's statistics say;
+-- libraries that are held, seconds since the oldest recorded scan and the oldest sign of a watcher
+WITH seen AS (
+    SELECT
+        (SELECT count(*) FROM (SELECT FROM note_chunks LIMIT 20001) AS c) AS chunks,
+        (SELECT count(*) FROM (SELECT FROM tags LIMIT 20001) AS t) AS tags
+)
 SELECT
+    CASE WHEN seen.chunks > 20000 THEN greatest(seen.chunks, (SELECT reltuples FROM pg_class WHERE oid = 'note_chunks'::regclass))
+        ELSE seen.chunks END::bigint AS chunks,
+    CASE WHEN seen.tags > 20000 THEN greatest(seen.tags, (SELECT reltuples FROM pg_class WHERE oid = 'tags'::regclass))
+        ELSE seen.tags END::bigint AS tags,
     (SELECT count(*) FROM (SELECT FROM notes WHERE state = 'pending' LIMIT 20000) AS n) AS pending,
     (SELECT count(*) FROM (SELECT FROM notes WHERE state = 'failed' LIMIT 20000) AS n) AS failed,
     (SELECT count(*) FROM (SELECT FROM notes WHERE state = 'skipped' LIMIT 20000) AS n) AS skipped,
     (SELECT count(*) FROM (SELECT FROM notes WHERE state = 'indexed' LIMIT 20000) AS n) AS indexed,
     (SELECT count(*) FROM note_libraries WHERE state = 'held') AS held,
+    (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(coalesce(scanned_at, created_at))), 0)::float8 FROM note_libraries
+        WHERE state <> 'paused') AS scanned_for_s,
     (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(watched_at)), 0)::float8 FROM note_libraries) AS watched_for_s
+FROM seen
