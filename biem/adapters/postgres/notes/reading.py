@@ -1,6 +1,8 @@
 """What a search of notes reads in PostgreSQL: rows of some scopes only, and tags."""
 
+import struct
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from biem.adapters.postgres.database import Connection, Row
@@ -18,6 +20,10 @@ _MATCHING_ROWS = 500
 _MATCHING_WORDS = 40
 """Words of a query, each of which has its own chunks scored in addition, so that common words hide no rare one."""
 _ROWS_OF_A_WORD = 20
+_FEW_INTS = 8_192
+"""Lists of numbers that are kept: those of the tags of chunks and notes."""
+_INTS_AT, _INT_WIDTH = 20, 8
+"""Where the elements of an array of PostgreSQL begin, and the bytes of each: its length and itself."""
 
 
 class PostgresNoteReading(Store):
@@ -57,20 +63,21 @@ class PostgresNoteReading(Store):
         rows = self._read(scopes, "note_pool", wanted, binary=True) if ids else []
         return [
             PoolChunk(
-                id=row.id,
-                note_id=row.note_id,
-                library_id=row.library_id,
-                ns=row.ns,
-                place=row.place,
-                at=row.at,
-                tag_ids=tuple(row.tag_ids),
-                tag_counts=tuple(row.tag_counts),
-                note_tag_ids=tuple(row.note_tag_ids),
-                note_tag_counts=tuple(row.note_tag_counts),
-                sha=row.sha,
-                asked=tuple(row.asked),
+                chunk,
+                note,
+                library,
+                ns,
+                place,
+                at,
+                _ints(own),
+                _ints(counts),
+                _ints(noted),
+                _ints(numbers),
+                sha,
+                None,
+                _ints(asked),
             )
-            for row in rows
+            for chunk, note, library, ns, place, at, own, counts, noted, numbers, sha, asked in rows
         ]
 
     def passages(self, scopes: Sequence[Scope], ids: Sequence[str]) -> dict[str, StoredPassage]:
@@ -152,3 +159,10 @@ class PostgresNoteReading(Store):
             connection.execute(self._sql["note_tags_add"], row)
             found = {each.name: each.id for each in connection.execute(self._sql["note_tags_ids"], row).fetchall()}
         return found
+
+
+@lru_cache(_FEW_INTS)
+def _ints(array: bytes) -> tuple[int, ...]:
+    """The numbers of an array that PostgreSQL sent in binary: psycopg makes a list of each anew."""
+    count = max(0, len(array) - _INTS_AT) // _INT_WIDTH
+    return struct.unpack_from(">" + "4xi" * count, array, _INTS_AT) if count else ()
