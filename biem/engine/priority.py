@@ -31,6 +31,12 @@ _REST = 4.0
 step before it.
 """
 _LONGEST_REST_S = 0.25
+_AFTER_EACH = 0.33
+"""Work that goes on between calls takes this share of such a gap, as long as the last one was …"""
+_WIDE_S = 0.005
+"""… at least this long …"""
+_OVER_S = 0.1
+"""… and all of the time once no call came for this long."""
 _PACED_S = 20.0
 """Maximum total pause of a job in a worker process, so that a long job completes."""
 
@@ -60,6 +66,7 @@ class ForegroundPriority:
         self._quiet = threading.Event()
         self._quiet.set()
         self._left_s, self._counted_at = _BURST_S, now()
+        self._ended_at, self._gap_s = now() - _OVER_S, 0.0
         self._worker = threading.local()
 
     @contextmanager
@@ -69,6 +76,8 @@ class ForegroundPriority:
             yield
             return
         with self._lock:
+            if not self._calls:
+                self._gap_s = self._now() - self._ended_at
             self._calls += 1
             self._quiet.clear()
             self._called.set()
@@ -78,18 +87,21 @@ class ForegroundPriority:
             with self._lock:
                 self._calls -= 1
                 if not self._calls:
+                    self._ended_at = self._now()
                     self._called.clear()
                     self._quiet.set()
 
     @contextmanager
-    def working(self) -> Iterator[None]:
-        """Marks this thread's work inside as background work."""
-        before = self._working_since()
-        self._worker.resumed = self._now()
+    def working(self, *, unhurried: bool = False) -> Iterator[None]:
+        """Marks this thread's work inside as background work. `unhurried`: while calls follow each other, it is done in
+        the first part of the gaps between them, so that the next call does not meet it.
+        """
+        before = self._working_since(), self._is_unhurried()
+        self._worker.resumed, self._worker.unhurried = self._now(), unhurried
         try:
             yield
         finally:
-            self._worker.resumed = before
+            self._worker.resumed, self._worker.unhurried = before
 
     @contextmanager
     def pacing(self) -> Iterator[None]:
@@ -109,7 +121,7 @@ class ForegroundPriority:
 
         To be called while this thread holds no lock that a caller may need.
         """
-        if not self._calls:
+        if not self._calls and not (self._is_unhurried() and self._had_its_part_of_the_gap()):
             self._keep_pace()
             return
         resumed = self._working_since()
@@ -122,12 +134,22 @@ class ForegroundPriority:
         until = began + max(fair_s, self._burst_time_left(began))
         while (now := self._now()) < until:
             came = self._rest(self._quiet, until - now)
-            if came and not self._rest(self._called, _PAUSE_S):
+            if came and (self._fits_between() or not self._rest(self._called, _PAUSE_S)):
                 break
         ended = self._now()
         with self._lock:
             self._left_s = max(0.0, self._left_s - max(0.0, ended - began - fair_s))
         self._worker.resumed = ended
+
+    def _had_its_part_of_the_gap(self) -> bool:
+        """Whether the next call is likely to come soon, and came."""
+        since_s = self._now() - self._ended_at
+        if not self._gap_s >= _WIDE_S or not self._gap_s * _AFTER_EACH < since_s < _OVER_S:
+            return False
+        return self._rest(self._called, _OVER_S - since_s)
+
+    def _fits_between(self) -> bool:
+        return self._is_unhurried() and self._gap_s >= _WIDE_S
 
     def _keep_pace(self) -> None:
         left_s: float = getattr(self._worker, "naps_s", 0.0)
@@ -147,6 +169,9 @@ class ForegroundPriority:
             self._left_s = min(_BURST_S, self._left_s + _REGAINED * (now - self._counted_at))
             self._counted_at = now
             return self._left_s
+
+    def _is_unhurried(self) -> bool:
+        return getattr(self._worker, "unhurried", False)
 
     def _working_since(self) -> float | None:
         """When this thread resumed work after its last pause; None on a foreground thread."""
