@@ -32,9 +32,9 @@ step before it.
 """
 _LONGEST_REST_S = 0.25
 _AFTER_EACH = 0.33
-"""Work that goes on between calls takes this share of such a gap, as long as the last one was …"""
+"""Unhurried work takes this share of the gap between two calls, supposed to be as long as the one before, …"""
 _WIDE_S = 0.005
-"""… at least this long …"""
+"""… if that was at least so long, …"""
 _OVER_S = 0.1
 """… and all of the time once no call came for this long."""
 _PACED_S = 20.0
@@ -66,7 +66,8 @@ class ForegroundPriority:
         self._quiet = threading.Event()
         self._quiet.set()
         self._left_s, self._counted_at = _BURST_S, now()
-        self._ended_at, self._gap_s = now() - _OVER_S, 0.0
+        self._ended_at, self._gap_s = self._counted_at - _OVER_S, _OVER_S
+        """When the last call ended, and how long none was active before it."""
         self._worker = threading.local()
 
     @contextmanager
@@ -96,7 +97,7 @@ class ForegroundPriority:
         """Marks this thread's work inside as background work. `unhurried`: while calls follow each other, it is done in
         the first part of the gaps between them, so that the next call does not meet it.
         """
-        before = self._working_since(), self._is_unhurried()
+        before = self._working_since(), getattr(self._worker, "unhurried", False)
         self._worker.resumed, self._worker.unhurried = self._now(), unhurried
         try:
             yield
@@ -121,7 +122,7 @@ class ForegroundPriority:
 
         To be called while this thread holds no lock that a caller may need.
         """
-        if not self._calls and not (self._is_unhurried() and self._had_its_part_of_the_gap()):
+        if not self._calls and not self._waited_for_the_next():
             self._keep_pace()
             return
         resumed = self._working_since()
@@ -141,15 +142,21 @@ class ForegroundPriority:
             self._left_s = max(0.0, self._left_s - max(0.0, ended - began - fair_s))
         self._worker.resumed = ended
 
-    def _had_its_part_of_the_gap(self) -> bool:
-        """Whether the next call is likely to come soon, and came."""
-        since_s = self._now() - self._ended_at
-        if not self._gap_s >= _WIDE_S or not self._gap_s * _AFTER_EACH < since_s < _OVER_S:
+    def _waited_for_the_next(self) -> bool:
+        """Whether unhurried work waited for the next call, having had its part of the gap before it; not for long."""
+        if not self._fits_between():
             return False
-        return self._rest(self._called, _OVER_S - since_s)
+        now = self._now()
+        since_s = now - self._ended_at
+        if not self._gap_s * _AFTER_EACH < since_s < _OVER_S:
+            return False
+        came = self._rest(self._called, _OVER_S - since_s)
+        self._worker.resumed += self._now() - now
+        return came
 
     def _fits_between(self) -> bool:
-        return self._is_unhurried() and self._gap_s >= _WIDE_S
+        """Whether this is unhurried work, and calls leave such gaps that a step fits into them."""
+        return self._gap_s >= _WIDE_S and getattr(self._worker, "unhurried", False)
 
     def _keep_pace(self) -> None:
         left_s: float = getattr(self._worker, "naps_s", 0.0)
@@ -169,9 +176,6 @@ class ForegroundPriority:
             self._left_s = min(_BURST_S, self._left_s + _REGAINED * (now - self._counted_at))
             self._counted_at = now
             return self._left_s
-
-    def _is_unhurried(self) -> bool:
-        return getattr(self._worker, "unhurried", False)
 
     def _working_since(self) -> float | None:
         """When this thread resumed work after its last pause; None on a foreground thread."""

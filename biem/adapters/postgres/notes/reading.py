@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from biem.adapters.postgres.database import Connection, Row
+from biem.adapters.postgres.database import PooledConnection, Row
 from biem.adapters.postgres.node_rows import Store
 from biem.adapters.postgres.notes.rows import passage_of
 from biem.adapters.postgres.records import tsquery
@@ -126,7 +126,8 @@ class PostgresNoteReading(Store):
                 former = connection.execute(self._sql["note_tags_ids"], {"ns": ns, "names": [old]}).fetchone()
                 if former is None:
                     raise NotFound(f"no note in {scope} has the tag {old!r}; `biem notes tags` lists them")
-                target = self._tag_ids(connection, ns, [new])[new.name]
+                known = connection.execute(self._sql["note_tags_ids"], {"ns": ns, "names": [new.name]}).fetchall()
+                target = self._tag_ids(connection, ns, [new], known)[new.name]
                 connection.execute(self._sql["note_rename_tag"], {"ns": ns, "old": former.id, "new": target})
             return target
 
@@ -143,21 +144,23 @@ class PostgresNoteReading(Store):
         names = [scope.ns for scope in scopes]
         return self._database.fetch(",".join(names), name, {"scopes": names, **parameters}, binary=binary)
 
-    def _tag_ids(self, connection: Connection, ns: str, tags: Sequence[TagName]) -> dict[str, int]:
-        if not tags:
-            return {}
-        names = [tag.name for tag in tags]
-        row = {
-            "ns": ns,
-            "names": names,
-            "shown": [tag.shown for tag in tags],
-            "shas": [sha256(tag.shown) for tag in tags],
-            "idle": [tag.idle for tag in tags],
-        }
-        found = {each.name: each.id for each in connection.execute(self._sql["note_tags_ids"], row).fetchall()}
-        if len(found) < len(set(names)):
-            connection.execute(self._sql["note_tags_add"], row)
-            found = {each.name: each.id for each in connection.execute(self._sql["note_tags_ids"], row).fetchall()}
+    def _tag_ids(
+        self, connection: PooledConnection, ns: str, tags: Sequence[TagName], known: Sequence[Row]
+    ) -> dict[str, int]:
+        """The ids of tags by name; those that are not `known` are added."""
+        found = {each.name: each.id for each in known}
+        missing = [tag for tag in tags if tag.name not in found]
+        if missing:
+            names = [tag.name for tag in missing]
+            row = {
+                "ns": ns,
+                "names": names,
+                "shown": [tag.shown for tag in missing],
+                "shas": [sha256(tag.shown) for tag in missing],
+                "idle": [tag.idle for tag in missing],
+            }
+            added = connection.send(("note_tags_add", row), ("note_tags_ids", {"ns": ns, "names": names}))[1]
+            found |= {each.name: each.id for each in added.rows}
         return found
 
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import psycopg
+from psycopg import OperationalError
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.errors import InvalidSqlStatementName, error_from_result
 from psycopg.generators import fetch, send
-from psycopg.pq import ExecStatus, Format
+from psycopg.pq import ExecStatus, Format, TransactionStatus
 from psycopg.pq.abc import PGconn, PGresult
 
 from biem.adapters.postgres.sql import numbered
@@ -48,14 +49,16 @@ class Sender(Generic[R]):
         self._count = 0
 
     def __call__(self, *statements: tuple[str, Parameters], binary: bool = False) -> list[Answer[R]]:
-        """Run these statements, each a name and its parameters, in one implicit transaction.
+        """Run these statements, each a name and its parameters, in one transaction: that which is open, or their own.
 
         `binary`: how rows travel. A connection whose call was interrupted is closed.
         """
         try:
             return self._sent(statements, Format(binary))
-        except InvalidSqlStatementName:  # psycopg forgets all prepared statements after a transaction was rolled back
+        except InvalidSqlStatementName as error:  # psycopg had all dropped, as it does after a transaction failed
             self._prepared.clear()
+            if self._connection.info.transaction_status != TransactionStatus.IDLE:
+                raise OperationalError("the server has dropped the prepared statements") from error
             return self._sent(statements, Format(binary))
 
     def _sent(self, statements: Sequence[tuple[str, Parameters]], form: Format) -> list[Answer[R]]:
