@@ -1,4 +1,4 @@
-"""Records in PostgreSQL: a write is one transaction and, where possible, one round trip (psycopg's pipeline mode)."""
+"""Records in PostgreSQL: a write is one transaction and, where possible, one round trip (libpq's pipeline)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
