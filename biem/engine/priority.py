@@ -31,6 +31,12 @@ _REST = 4.0
 step before it.
 """
 _LONGEST_REST_S = 0.25
+_AFTER_EACH = 0.33
+"""Unhurried work takes this share of the gap between two calls, supposed to be as long as the one before, …"""
+_WIDE_S = 0.005
+"""… if that was at least so long, …"""
+_OVER_S = 0.1
+"""… and all of the time once no call came for this long."""
 _PACED_S = 20.0
 """Maximum total pause of a job in a worker process, so that a long job completes."""
 
@@ -60,6 +66,8 @@ class ForegroundPriority:
         self._quiet = threading.Event()
         self._quiet.set()
         self._left_s, self._counted_at = _BURST_S, now()
+        self._ended_at, self._gap_s = self._counted_at - _OVER_S, _OVER_S
+        """When the last call ended, and how long none was active before it."""
         self._worker = threading.local()
 
     @contextmanager
@@ -69,6 +77,8 @@ class ForegroundPriority:
             yield
             return
         with self._lock:
+            if not self._calls:
+                self._gap_s = self._now() - self._ended_at
             self._calls += 1
             self._quiet.clear()
             self._called.set()
@@ -78,18 +88,21 @@ class ForegroundPriority:
             with self._lock:
                 self._calls -= 1
                 if not self._calls:
+                    self._ended_at = self._now()
                     self._called.clear()
                     self._quiet.set()
 
     @contextmanager
-    def working(self) -> Iterator[None]:
-        """Marks this thread's work inside as background work."""
-        before = self._working_since()
-        self._worker.resumed = self._now()
+    def working(self, *, unhurried: bool = False) -> Iterator[None]:
+        """Marks this thread's work inside as background work. `unhurried`: while calls follow each other, it is done in
+        the first part of the gaps between them, so that the next call does not meet it.
+        """
+        before = self._working_since(), getattr(self._worker, "unhurried", False)
+        self._worker.resumed, self._worker.unhurried = self._now(), unhurried
         try:
             yield
         finally:
-            self._worker.resumed = before
+            self._worker.resumed, self._worker.unhurried = before
 
     @contextmanager
     def pacing(self) -> Iterator[None]:
@@ -109,7 +122,7 @@ class ForegroundPriority:
 
         To be called while this thread holds no lock that a caller may need.
         """
-        if not self._calls:
+        if not self._calls and not self._waited_for_the_next():
             self._keep_pace()
             return
         resumed = self._working_since()
@@ -122,12 +135,28 @@ class ForegroundPriority:
         until = began + max(fair_s, self._burst_time_left(began))
         while (now := self._now()) < until:
             came = self._rest(self._quiet, until - now)
-            if came and not self._rest(self._called, _PAUSE_S):
+            if came and (self._fits_between() or not self._rest(self._called, _PAUSE_S)):
                 break
         ended = self._now()
         with self._lock:
             self._left_s = max(0.0, self._left_s - max(0.0, ended - began - fair_s))
         self._worker.resumed = ended
+
+    def _waited_for_the_next(self) -> bool:
+        """Whether unhurried work waited for the next call, having had its part of the gap before it; not for long."""
+        if not self._fits_between():
+            return False
+        now = self._now()
+        since_s = now - self._ended_at
+        if not self._gap_s * _AFTER_EACH < since_s < _OVER_S:
+            return False
+        came = self._rest(self._called, _OVER_S - since_s)
+        self._worker.resumed += self._now() - now
+        return came
+
+    def _fits_between(self) -> bool:
+        """Whether this is unhurried work, and calls leave such gaps that a step fits into them."""
+        return self._gap_s >= _WIDE_S and getattr(self._worker, "unhurried", False)
 
     def _keep_pace(self) -> None:
         left_s: float = getattr(self._worker, "naps_s", 0.0)

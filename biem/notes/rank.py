@@ -32,8 +32,8 @@ from biem.ports import Vector
 from biem.ports.notes.records import PoolChunk, TagInfo
 
 Values = NDArray[np.float64]
-_PARTS = ("words", "content", "tags", "covered", "together", "near_note", "named", "when", "guided")
-"""What a score is made of, in `RankedChunk.why`."""
+PARTS = ("words", "content", "tags", "covered", "together", "near_note", "named", "when", "guided")
+"""What a score is made of; the last one is added when the memories are known."""
 _OTHERS = 2
 """The number of hits that are not of the note with most hits, at least."""
 _FALLING = 0.5
@@ -50,9 +50,15 @@ class RankedChunk:
 
     chunk: PoolChunk
     score: float
-    why: Mapping[str, float]
+    parts: tuple[float, ...]
+    """What the score is made of, in the order of `PARTS`."""
     roots: Mapping[int, float] = field(default_factory=dict, repr=False)
     """Weight of each of its tags."""
+
+    @property
+    def why(self) -> dict[str, float]:
+        """The parts by name: needed of the few that are told."""
+        return dict(zip(PARTS, self.parts, strict=True))
 
 
 TagKey = tuple[str, tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]
@@ -176,7 +182,7 @@ def ranked(
     most = _most(policy)
     columns = (words, content, tagged, covered, together, nearest, named, when)
     found = [
-        RankedChunk(chunk, score, dict(zip(_PARTS, (*values, 0.0), strict=True)), tags_of)
+        RankedChunk(chunk, score, (*values, 0.0), tags_of)
         for chunk, score, values, tags_of in zip(
             pool, (scores / most).tolist(), np.stack(columns, axis=1).tolist(), roots, strict=True
         )
@@ -193,7 +199,7 @@ def guided(found: Sequence[RankedChunk], guides: Collection[int], policy: NoteRa
     for one in found:
         if not names.isdisjoint(one.roots):
             share = _guided(one.roots, names)
-            one = replace(one, score=one.score + weight * share, why={**one.why, "guided": share})
+            one = replace(one, score=one.score + weight * share, parts=(*one.parts[:-1], share))
         raised.append(one)
     return sorted(raised, key=_best_first)
 

@@ -30,6 +30,7 @@ from biem.notes.candidates import CandidateSearch, NoteCandidates, Sought, count
 from biem.notes.dates import date_of
 from biem.notes.indexed_text import indexed_text
 from biem.notes.rank import (
+    PARTS,
     ChunkTags,
     NoteQuestion,
     RankedChunk,
@@ -72,6 +73,7 @@ _TRANSLATED = 0.75
 """Added if the best chunk is in another script than the query: its cosine lies nearer to those of the pool then."""
 _TRANSLATED_KEYWORDS = 200
 """Chinese words of the best chunks whose translations are compared with a query in English."""
+_CONTENT = PARTS.index("content")
 _JUDGED = 3
 """Best hits by which the confidence is judged."""
 
@@ -382,7 +384,7 @@ class NoteSearcher:
         texts = [_said(hit) for hit in best]
         translated = [_is_wide(text) != _is_wide(query) for text in texts]
         shared = self._shared(query, "\n".join(texts), dated, translated=any(translated))
-        content = np.array([one.why["content"] for one in order])
+        content = np.array([one.parts[_CONTENT] for one in order])
         above = max(hit.why["content"] for hit in best) - float(content.mean())
         weight = _SOUGHT if translated[0] and _is_wide(query) else _SHARED
         odds = _BIAS + _TRANSLATED * translated[0] + weight * shared + _NEAR * above

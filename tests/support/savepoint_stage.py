@@ -4,7 +4,7 @@ What is committed at some moment can be handed to another process and put back, 
 """
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, cast
 
@@ -12,7 +12,9 @@ import psycopg
 from psycopg.rows import tuple_row
 
 import biem
-from biem.adapters.postgres.database import Connection, Database
+from biem.adapters.postgres.database import Connection, Database, Row, named_row
+from biem.adapters.postgres.sql import numbered
+from biem.adapters.postgres.sql.sending import Answer, Parameters
 from biem.domain.scope import Scope
 
 STATE = {
@@ -79,6 +81,19 @@ class Stage:
         self.enter()
         return self.connection.execute(*arguments, **options)
 
+    def send(self, *statements: tuple[str, Parameters], binary: bool = False) -> list[Answer[Row]]:
+        """Named statements, one after the other."""
+        return [self._sent(name, parameters, binary=binary) for name, parameters in statements]
+
+    def _sent(self, name: str, parameters: Parameters, *, binary: bool) -> Answer[Row]:
+        text, names = numbered(name)
+        values = [parameters[each] for each in names] if isinstance(parameters, Mapping) else parameters
+        self.enter()
+        cursor: psycopg.RawCursor[Row] = psycopg.RawCursor(self.connection, row_factory=named_row)
+        cursor.format = psycopg.pq.Format(binary)
+        cursor.execute(text, values)
+        return Answer(cursor.fetchall() if cursor.description else [], cursor.rowcount)
+
     def enter(self) -> None:
         """A statement is about to be sent."""
         self.statements += 1
@@ -124,23 +139,11 @@ class Stage:
         }
 
 
-class StageCursor(psycopg.RawCursor[Any]):
-    """A cursor whose statements the stage hears of."""
-
-    def __init__(self, stage: Stage) -> None:
-        super().__init__(stage.connection)
-        self._stage = stage
-
-    def execute(self, *arguments: Any, **options: Any) -> Any:
-        self._stage.enter()
-        return super().execute(*arguments, **options)
-
-
 @contextmanager
 def on_stage(memory: biem.Memory, stage: Stage) -> Iterator[None]:
     """Have all stores of this object graph use the one connection."""
     database = cast(Database, cast(Any, memory._system.records)._database)
-    original, original_cursor = database.connection, database._raw_cursor
+    original = database.connection
     me = threading.get_ident()
 
     def connection(*, patient: bool = False, in_steps: bool = False) -> AbstractContextManager[Connection]:
@@ -148,13 +151,8 @@ def on_stage(memory: biem.Memory, stage: Stage) -> Iterator[None]:
             return nullcontext(cast(Connection, stage))
         return original(patient=patient, in_steps=in_steps)  # workers see nothing of it
 
-    def raw_cursor(entered: Connection) -> psycopg.RawCursor[Any]:
-        return StageCursor(stage) if cast(Any, entered) is stage else original_cursor(entered)
-
     database.connection = connection  # type: ignore[assignment,method-assign]
-    database._raw_cursor = raw_cursor
     try:
         yield
     finally:
         database.connection = original  # type: ignore[method-assign]
-        database._raw_cursor = original_cursor

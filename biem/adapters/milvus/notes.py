@@ -176,11 +176,11 @@ class MilvusNotes(MilvusCalls):
 
     def near_tags(self, scopes: Sequence[Scope], vector: Vector, limit: int) -> dict[int, float]:
         hits = self._search(self.tags, "dense", vector, limit, _expression(scopes, NoteFilter()))
-        return {hit["id"]: float(hit["distance"]) for hit in hits}
+        return dict(zip(hits.ids, map(float, hits.distances), strict=True))
 
     def _chunks(self, field: str, data: Any, limit: int, test: str) -> dict[str, float]:
         hits = self._search(self.chunks, field, data, limit, test)
-        found = ((hit["id"], hit["distance"]) for hit in hits)
+        found = zip(hits.ids, hits.distances, strict=True)
         return {key: float(distance) for key, distance in found if is_sound(key, distance)}
 
     def _search(self, collection: str, field: str, data: Any, limit: int, test: str) -> Any:

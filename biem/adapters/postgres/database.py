@@ -5,14 +5,16 @@ import socket
 import threading
 import time
 from collections import namedtuple
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import orjson
 import psycopg
+from psycopg.abc import Buffer
 from psycopg.adapt import PyFormat
+from psycopg.pq.abc import PGresult
 from psycopg.rows import no_result
 from psycopg.types.array import BaseListDumper, ListBinaryDumper, ListDumper
 from psycopg.types.json import set_json_loads
@@ -20,7 +22,8 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from biem.adapters.kept_open import KeptOpen
 from biem.adapters.postgres.migrations import require_current
-from biem.adapters.postgres.sql import numbered, queries
+from biem.adapters.postgres.sql import queries
+from biem.adapters.postgres.sql.sending import Answer, Parameters, Sender
 from biem.errors import ConfigError, InvalidInput, SchemaOutdated, StoreFull, StoreUnavailable
 from biem.lazy import lazy
 
@@ -48,9 +51,20 @@ def _row_class(*names: bytes | None) -> type[Row]:
 def named_row(cursor: psycopg.Cursor[Any]) -> Callable[[Sequence[Any]], Row]:
     """psycopg's `namedtuple_row` without its check of each row's length, which took a tenth of reading a hundred."""
     result = cursor.pgresult
-    if result is None or not result.nfields:
-        return no_result
+    return no_result if result is None or not result.nfields else _row_maker(result)
+
+
+def _row_maker(result: PGresult) -> Callable[[Sequence[Any]], Row]:
     return partial(tuple.__new__, _row_class(*map(result.fname, range(result.nfields))))
+
+
+class PooledConnection(psycopg.Connection[Row]):
+    """A connection of a pool."""
+
+    @lazy
+    def send(self) -> Sender[Row]:
+        """Sends named statements in one round trip."""
+        return Sender(self, _row_maker)
 
 
 class _Lists(ListDumper):
@@ -61,6 +75,17 @@ class _Lists(ListDumper):
         if chosen.oid != _BYTEA_ARRAY:
             return chosen
         return ListBinaryDumper(self.cls, self._tx).upgrade(obj, PyFormat.BINARY)
+
+    def dump(self, obj: list[Any]) -> Buffer | None:
+        """Texts and whole numbers all at once: one by one, a hundred took a tenth of a millisecond."""
+        kinds = set(map(type, obj))
+        if kinds == {int}:
+            return f"{{{str(obj)[1:-1]}}}".encode()
+        if kinds == {str} and self._tx.encoding == "utf-8":
+            text = '","'.join(obj)
+            if "\\" not in text and "\0" not in text and text.count('"') == 2 * (len(obj) - 1):
+                return f'{{"{text}"}}'.encode()
+        return super().dump(obj)
 
 
 _BYTEA_ARRAY = 1001
@@ -100,7 +125,7 @@ _LOOKS_EVERY_S, _STANDSTILL_S = 0.5, 2.0
 
 _KEPT_S = 2.0
 """Seconds for which the connections of a closed `Database` stay open for the next one of the process."""
-KEPT: KeptOpen[ConnectionPool[Connection]] = KeptOpen(ConnectionPool.close, _KEPT_S)
+KEPT: KeptOpen[ConnectionPool[PooledConnection]] = KeptOpen(ConnectionPool.close, _KEPT_S)
 """Pools of this process that are not in use, by all that tells one from another."""
 
 
@@ -182,7 +207,6 @@ class Database:
         act as the service, `ConfigError`.
         """
         self.sql = queries()
-        self._raw_cursor: Callable[[Connection], psycopg.RawCursor[Row]] = psycopg.RawCursor
         self._before = before
         self._retry_s = retry_s
         self._closing = threading.Event()
@@ -193,11 +217,11 @@ class Database:
             _check(dsn)
         self._dsn = dsn
         self._size = pool_size
-        self._opened: list[tuple[Hashable, ConnectionPool[Connection]]] = []
+        self._opened: list[tuple[Hashable, ConnectionPool[PooledConnection]]] = []
         self._pool = self._pool_of(deferring=False, least=1, most=pool_size)
         self._thread = threading.local()
 
-    def _pool_of(self, *, deferring: bool, least: int, most: int) -> ConnectionPool[Connection]:
+    def _pool_of(self, *, deferring: bool, least: int, most: int) -> ConnectionPool[PooledConnection]:
         key = (self._dsn, deferring, least, most, self._ended_after)
         pool = KEPT.take(key)
         if pool is not None and not self._answers(pool):  # the server was restarted
@@ -210,6 +234,7 @@ class Database:
                 max_size=most,
                 timeout=2.0,
                 reconnect_timeout=1.0,
+                connection_class=PooledConnection,
                 kwargs={"autocommit": True, "connect_timeout": 3, "application_name": "biem", "row_factory": named_row},
                 configure=partial(_configure, deferring=deferring, ended_after=self._ended_after),
                 name="biem",
@@ -218,7 +243,7 @@ class Database:
         self._opened.append((key, pool))
         return pool
 
-    def _answers(self, pool: ConnectionPool[Connection]) -> bool:
+    def _answers(self, pool: ConnectionPool[PooledConnection]) -> bool:
         try:
             with pool.connection() as connection, self._watchdog.over(connection):
                 connection.execute("")
@@ -247,7 +272,7 @@ class Database:
         self._watchdog.extend(connection)
 
     @lazy
-    def _deferring_pool(self) -> ConnectionPool[Connection]:
+    def _deferring_pool(self) -> ConnectionPool[PooledConnection]:
         """Opened by the first work that defers."""
         return self._pool_of(deferring=True, least=0, most=min(self._size, _MOST_DEFERRING))
 
@@ -273,38 +298,29 @@ class Database:
     def _defers(self) -> bool:
         return getattr(self._thread, "deferring", False)
 
-    def _chosen_pool(self) -> ConnectionPool[Connection]:
+    def _chosen_pool(self) -> ConnectionPool[PooledConnection]:
         with self._opening:  # none is opened that close() has not seen
             if self._closing.is_set():  # another may use the pool by now
                 raise PoolClosed("the database is closed")
             return self._deferring_pool if self._defers() else self._pool
 
-    def run(self, scopes: str, name: str, parameters: Any, *, binary: bool = False) -> psycopg.Cursor[Row]:
-        """One statement that sees `scopes`, in one transaction and one round trip.
+    def _run(self, scopes: str, name: str, parameters: Parameters, *, binary: bool = False) -> Answer[Row]:
+        """One statement that sees `scopes`, in one transaction and one round trip."""
+        before = [("see_scopes", (scopes,))] if scopes else []
 
-        `binary`: how rows travel; as text, each byte of a vector is two characters.
-        """
-
-        def attempt() -> psycopg.Cursor[Row]:
-            with self.connection() as connection, connection.pipeline():  # one implicit transaction
-                if scopes:
-                    connection.execute(self.sql["see_scopes"], (scopes,))
-                if not isinstance(parameters, Mapping):
-                    return connection.execute(self.sql[name], parameters, binary=binary)
-                text, names = numbered(name)
-                cursor = self._raw_cursor(connection)
-                cursor.format = psycopg.pq.Format(binary)
-                return cursor.execute(text, [parameters[key] for key in names])
+        def attempt() -> Answer[Row]:
+            with self.connection() as connection:
+                return connection.send(*before, (name, parameters), binary=binary)[-1]
 
         return self.retrying(attempt)
 
-    def fetch(self, scopes: str, name: str, parameters: Any, *, binary: bool = False) -> list[Row]:
-        """The rows of one statement."""
-        return self.run(scopes, name, parameters, binary=binary).fetchall()
+    def fetch(self, scopes: str, name: str, parameters: Parameters, *, binary: bool = False) -> list[Row]:
+        """The rows of one statement. `binary`: how they travel; as text, each byte of a vector is two characters."""
+        return self._run(scopes, name, parameters, binary=binary).rows
 
-    def execute(self, scopes: str, name: str, parameters: Any) -> int:
+    def execute(self, scopes: str, name: str, parameters: Parameters) -> int:
         """The number of rows one statement changed."""
-        return self.run(scopes, name, parameters).rowcount
+        return self._run(scopes, name, parameters).count
 
     def retrying(self, attempt: Callable[[], T]) -> T:
         """Repeat after a lost connection: every statement here may safely run twice."""
@@ -322,7 +338,7 @@ class Database:
                 delay = min(0.5, delay * 2)
 
     @contextmanager
-    def connection(self, *, patient: bool = False, in_steps: bool = False) -> Iterator[Connection]:
+    def connection(self, *, patient: bool = False, in_steps: bool = False) -> Iterator[PooledConnection]:
         """A connection in autocommit mode, for transactions of several statements; `patient` for long ones.
 
         `in_steps`: the caller says after each step of a long transaction that it is done, and only a single step may
@@ -394,7 +410,7 @@ def _configure(connection: psycopg.Connection[Any], *, deferring: bool, ended_af
     set_json_loads(orjson.loads, connection)
 
 
-def _rests(pool: ConnectionPool[Connection]) -> bool:
+def _rests(pool: ConnectionPool[PooledConnection]) -> bool:
     """Whether no one uses a connection of the pool or waits for one, and none is being opened."""
     stats = pool.get_stats()
     return stats["pool_size"] == stats["pool_available"] and not stats.get("requests_waiting")

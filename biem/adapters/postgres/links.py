@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
-from biem.adapters.postgres.database import Connection, Database, Row
+from biem.adapters.postgres.database import Connection, Database, PooledConnection, Row
 from biem.domain.link import Key, Link, LinkType, Moment, NewLink, combined, redirected
 from biem.domain.scope import Scope
 from biem.ports.links import LinkChanges, Weakened
@@ -122,11 +122,9 @@ class PostgresLinks:
     def _change(self, ns: str, name: str, row: Mapping[str, Any]) -> tuple[list[Row], int]:
         """Rows returned and number of rows changed, of one statement under the scope's lock: one round trip."""
 
-        def change(connection: Connection) -> tuple[list[Row], int]:
-            with connection.pipeline():  # one implicit transaction
-                self._lock(connection, ns)
-                cursor = connection.execute(self._sql[name], {"ns": ns, **row})
-            return (cursor.fetchall() if cursor.description else []), cursor.rowcount
+        def change(connection: PooledConnection) -> tuple[list[Row], int]:
+            found = connection.send(("see_scopes", (ns,)), ("lock_scope", (ns,)), (name, {"ns": ns, **row}))[-1]
+            return found.rows, found.count
 
         return self._retrying(change)
 
@@ -134,7 +132,7 @@ class PostgresLinks:
         connection.execute(self._sql["see_scopes"], (ns,))
         connection.execute(self._sql["lock_scope"], (ns,))
 
-    def _retrying(self, change: Callable[[Connection], T]) -> T:
+    def _retrying(self, change: Callable[[PooledConnection], T]) -> T:
         def attempt() -> T:
             with self._database.connection() as connection:
                 return change(connection)

@@ -1,4 +1,4 @@
-"""Records in PostgreSQL: a write is one transaction and, where possible, one round trip (psycopg's pipeline mode)."""
+"""Records in PostgreSQL: a write is one transaction and, where possible, one round trip (libpq's pipeline)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -58,12 +58,8 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
                         )
                     self._known_scopes.add(scope.ns)
                 if len(rows) == 1:
-                    with connection.pipeline():  # one implicit transaction, one round trip
-                        connection.execute(self._sql["see_scopes"], (scope.ns,))
-                        if _may_be_there(rows[0]):
-                            connection.execute(self._sql["lock_scope"], (scope.ns,))
-                        result = connection.execute(self._sql["remember"], rows[0])
-                    if result.fetchone() is not None:
+                    first = [("lock_scope", (scope.ns,))] if _may_be_there(rows[0]) else []
+                    if connection.send(("see_scopes", (scope.ns,)), *first, ("remember", rows[0]))[-1].rows:
                         return [Written(writes[0].id, True)]
                 with connection.pipeline(), connection.transaction():
                     connection.execute(self._sql["see_scopes"], (scope.ns,))

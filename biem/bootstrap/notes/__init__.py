@@ -76,7 +76,7 @@ def build_notes(ground: Ground, *, life: Life, stack: ExitStack) -> NoteSystem:
             max_lexeme_bytes=policies.write.max_lexeme_bytes,
             telemetry=ground.telemetry,
             stored=searcher.changed,
-            working=ground.priority.working,
+            working=partial(ground.priority.working, unhurried=True),
             deferring=stores.database.deferring,
         ),
         encoder=build_note_encoder(ground, records=records, index=index),
@@ -162,7 +162,7 @@ def build_note_encoder(ground: Ground, *, records: PostgresNotes, index: MilvusN
         memories_wait=lambda: ground.stores.records.backlog(due_only=True) > 0,
         policy=ground.policies.notes,
         telemetry=ground.telemetry,
-        working=ground.priority.working,
+        working=partial(ground.priority.working, unhurried=True),
         give_way=ground.priority.give_way,
         deferring=ground.stores.database.deferring,
     )
@@ -201,7 +201,7 @@ def build_note_queue(ground: Ground) -> JobQueue:
             poll_s=_POLL_S,
             backoff_s=encode.backoff_s,
             backoff_max_s=encode.backoff_max_s,
-            around=ground.priority.working,
+            around=partial(ground.priority.working, unhurried=True),
             name="biem-notes",
         )
     )

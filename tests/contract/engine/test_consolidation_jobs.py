@@ -15,7 +15,7 @@ import pytest
 
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.postgres.consolidation import PostgresConsolidations
-from biem.adapters.postgres.database import Connection, Database
+from biem.adapters.postgres.database import Database, PooledConnection
 from biem.adapters.postgres.life import PostgresFeedbacks
 from biem.adapters.postgres.links import PostgresLinks
 from biem.adapters.postgres.locks import PostgresExclusive
@@ -64,24 +64,31 @@ class Mortal(Database):
         self.left: int | None = None
 
     @contextmanager
-    def connection(self, *, patient: bool = False, in_steps: bool = False) -> Iterator[Connection]:
+    def connection(self, *, patient: bool = False, in_steps: bool = False) -> Iterator[PooledConnection]:
         with super().connection(patient=patient, in_steps=in_steps) as connection:
-            yield cast(Connection, _Watched(connection, self))
+            yield cast(PooledConnection, _Watched(connection, self))
 
 
 class _Watched:
     """A connection whose statements are counted."""
 
-    def __init__(self, connection: Connection, life: Mortal) -> None:
+    def __init__(self, connection: PooledConnection, life: Mortal) -> None:
         self._connection = connection
         self._life = life
 
     def execute(self, *arguments: Any, **options: Any) -> Any:
+        self._count()
+        return self._connection.execute(*arguments, **options)
+
+    def send(self, *statements: Any, **options: Any) -> Any:
+        self._count()
+        return self._connection.send(*statements, **options)
+
+    def _count(self) -> None:
         if self._life.left is not None:
             self._life.left -= 1
             if self._life.left <= 0:
                 raise Killed
-        return self._connection.execute(*arguments, **options)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._connection, name)

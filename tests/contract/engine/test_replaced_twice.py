@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from biem.adapters.postgres.conflicts import PostgresConflicts
-from biem.adapters.postgres.database import Connection, Database
+from biem.adapters.postgres.database import Database, PooledConnection
 from biem.adapters.postgres.life import PostgresLife
 from biem.domain.conflict import Conflict
 from biem.domain.link import NewLink
@@ -36,9 +36,9 @@ class Interrupted(Database):
         self.happens: Callable[[], object] | None = happens
 
     @contextmanager
-    def connection(self, *, patient: bool = False, in_steps: bool = False) -> Iterator[Connection]:
+    def connection(self, *, patient: bool = False, in_steps: bool = False) -> Iterator[PooledConnection]:
         with super().connection(patient=patient, in_steps=in_steps) as connection:
-            yield cast(Connection, _Watched(connection, self))
+            yield cast(PooledConnection, _Watched(connection, self))
 
     def before(self, statement: object) -> None:
         if self.happens is not None and statement == self.sql[self.name]:
@@ -47,7 +47,7 @@ class Interrupted(Database):
 
 
 class _Watched:
-    def __init__(self, connection: Connection, database: Interrupted) -> None:
+    def __init__(self, connection: PooledConnection, database: Interrupted) -> None:
         self._connection = connection
         self._database = database
 

@@ -13,7 +13,7 @@ import pytest
 from psycopg import sql
 
 from biem.adapters.postgres.conflicts import PostgresConflicts
-from biem.adapters.postgres.database import ALL_SCOPES, Connection, Database
+from biem.adapters.postgres.database import ALL_SCOPES, Database, PooledConnection
 from biem.adapters.postgres.records import PostgresRecords
 from biem.domain.conflict import Conflict, Dispute
 from biem.domain.node import new_id
@@ -851,7 +851,7 @@ class Breaking(Database):
         self.seen = 0
 
     @contextmanager
-    def connection(self, *, patient: bool = False, in_steps: bool = False) -> Iterator[Connection]:
+    def connection(self, *, patient: bool = False, in_steps: bool = False) -> Iterator[PooledConnection]:
         with super().connection(patient=patient, in_steps=in_steps) as connection:
             yield _Counting(connection, self)  # type: ignore[misc]
         self.count()
@@ -864,17 +864,24 @@ class Breaking(Database):
 
 
 class _Counting:
-    def __init__(self, connection: Connection, database: Breaking) -> None:
+    def __init__(self, connection: PooledConnection, database: Breaking) -> None:
         self._connection = connection
         self._database = database
 
     def execute(self, *arguments: Any) -> Any:
+        self._count()
+        return self._connection.execute(*arguments)
+
+    def send(self, *statements: Any, **options: Any) -> Any:
+        self._count()
+        return self._connection.send(*statements, **options)
+
+    def _count(self) -> None:
         try:
             self._database.count()
         except StoreUnavailable:
             self._connection.close()  # as the server sees a process that was killed
             raise psycopg.OperationalError("the line was cut") from None
-        return self._connection.execute(*arguments)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._connection, name)

@@ -18,6 +18,8 @@ import pytest
 import redis
 from psycopg.pq import TransactionStatus
 
+from biem.adapters.postgres.sql import queries
+from biem.adapters.postgres.sql.sending import Sender
 from biem.bootstrap import Servers
 from biem.bootstrap.admin import backup, reembed, restore_backup
 from biem.domain.scope import Scope
@@ -78,6 +80,7 @@ def fated(end: int, *, anywhere: bool = False) -> Iterator[Fate]:
     with pytest.MonkeyPatch.context() as patch, suppress(Death):
         for name in ("execute", "copy"):
             patch.setattr(psycopg.Cursor, name, heard(getattr(psycopg.Cursor, name), _statement))
+        patch.setattr(Sender, "__call__", heard(Sender.__call__, _named))
         patch.setattr(redis.Redis, "execute_command", heard(redis.Redis.execute_command, _command))
         for name in _WRITES:
             patch.setattr(pymilvus.MilvusClient, name, heard(getattr(pymilvus.MilvusClient, name), _write))
@@ -89,6 +92,11 @@ def _statement(cursor: psycopg.Cursor[Any], query: Any, *_: Any) -> dict[str, bo
     words = (text.decode() if isinstance(text, bytes) else text).lstrip().upper()
     idle = cursor.connection.info.transaction_status == TransactionStatus.IDLE
     return {"changes": not words.startswith(_IDLE), "between": idle}
+
+
+def _named(sender: Sender[Any], *statements: tuple[str, Any]) -> dict[str, bool]:
+    changes = any(not queries()[name].upper().startswith(_IDLE) for name, _ in statements)
+    return {"changes": changes, "between": sender._connection.info.transaction_status == TransactionStatus.IDLE}
 
 
 def _command(_: Any, name: str, *__: Any) -> dict[str, bool]:

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 import biem
-from biem.adapters.postgres.database import Connection, Database
+from biem.adapters.postgres.database import Database, PooledConnection
 from biem.domain.link import Key
 from biem.domain.policies.aim import AimPolicy
 from biem.domain.policies.graph import GraphPolicy
@@ -33,13 +33,17 @@ class Killed(BaseException):
 class Watched:
     """A connection that tells before each statement."""
 
-    def __init__(self, connection: Connection, tell: Callable[[], None]) -> None:
+    def __init__(self, connection: PooledConnection, tell: Callable[[], None]) -> None:
         self._connection = connection
         self._tell = tell
 
     def execute(self, *arguments: Any, **options: Any) -> Any:
         self._tell()
         return self._connection.execute(*arguments, **options)
+
+    def send(self, *statements: Any, **options: Any) -> Any:
+        self._tell()
+        return self._connection.send(*statements, **options)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._connection, name)
@@ -52,9 +56,9 @@ def before_each_statement(memory: biem.Memory, tell: Callable[[], None]) -> Iter
     original = database.connection
 
     @contextmanager
-    def watched(*, patient: bool = False, in_steps: bool = False) -> Iterator[Connection]:
+    def watched(*, patient: bool = False, in_steps: bool = False) -> Iterator[PooledConnection]:
         with original(patient=patient, in_steps=in_steps) as connection:
-            yield cast(Connection, Watched(connection, tell))
+            yield cast(PooledConnection, Watched(connection, tell))
 
     database.connection = watched  # type: ignore[method-assign]
     try:

@@ -127,6 +127,48 @@ def test_calls_that_follow_each_other_at_once_are_one_burst() -> None:
     assert waited == ["answered", "called again"] * 3
 
 
+@pytest.mark.parametrize(("unhurried", "rests"), [(False, []), (True, [pytest.approx(0.085)])])
+def test_unhurried_work_is_done_in_the_first_part_of_a_gap_between_calls(
+    life: Life, unhurried: bool, rests: list[Any]
+) -> None:
+    # Given two calls with thirty milliseconds in between
+    for _ in range(2):
+        life.at_s += 0.03
+        with life.priority.calling():
+            pass
+    # When work gives way in the first third of the next gap, after it, and when no call came any more
+    with life.priority.working(unhurried=unhurried):
+        life.work(0.005)
+        early = list(life.rests)
+        life.work(0.01)
+        life.work(0.01)
+    # Then it waits for the next call once, for as long as calls follow each other
+    assert (early, life.rests) == ([], rests)
+
+
+@pytest.mark.parametrize(("gap_s", "waited"), [(0.03, ["answered"]), (0.003, ["answered", "called again"])])
+def test_unhurried_work_goes_on_as_soon_as_a_call_is_answered_where_a_step_fits_before_the_next(
+    gap_s: float, waited: list[str]
+) -> None:
+    # Given calls at an interval
+    at_s, heard = 0.0, list[str]()
+
+    def rest(event: threading.Event, _: float) -> bool:
+        heard.append("answered" if event is priority._quiet else "called again")
+        return event is priority._quiet
+
+    priority = ForegroundPriority(lambda: at_s, rest)
+    with priority.calling():
+        pass
+    at_s += gap_s
+    # When unhurried work gives way to one
+    with priority.calling(), priority.working(unhurried=True):
+        at_s += 0.001
+        priority.give_way()
+    # Then it asks whether another one follows only where there is no room for it
+    assert heard == waited
+
+
 def test_work_goes_on_when_no_call_waits(life: Life) -> None:
     with life.priority.calling():
         pass
@@ -206,7 +248,7 @@ def test_a_resting_thread_goes_on_at_once_when_the_call_is_answered() -> None:
         went_on.set()
         return True
 
-    seconds = chain((0.0, 0.0), repeat(1.0))
+    seconds = chain((0.0, 0.0, 0.0), repeat(1.0))
     priority = ForegroundPriority(lambda: next(seconds), rest)
 
     def work() -> None:

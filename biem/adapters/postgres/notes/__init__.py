@@ -6,7 +6,7 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from biem.adapters.postgres.database import ALL_SCOPES, Connection
+from biem.adapters.postgres.database import ALL_SCOPES, Connection, PooledConnection, Row
 from biem.adapters.postgres.notes.indexing import PostgresNoteIndexing
 from biem.adapters.postgres.notes.reading import PostgresNoteReading
 from biem.adapters.postgres.notes.rows import chunk_row, library_key, library_of, note_of, note_row, place_row, stat_row
@@ -136,31 +136,36 @@ class PostgresNotes(PostgresNoteIndexing, PostgresNoteReading):
         def attempt() -> NoteChange:
             in_steps = len(fresh) > _CHUNKS_AT_ONCE
             with self._database.connection(in_steps=in_steps) as connection, connection.transaction():
-                connection.execute(self._sql["see_scopes"], (ns,))
-                if not self._holds(connection, library):
+                _, held, known = connection.send(
+                    ("see_scopes", (ns,)),
+                    ("note_library_lock", library_key(library)),
+                    ("note_tags_ids", {"ns": ns, "names": [tag.name for tag in draft.names]}),
+                )
+                if not _is_as_known(held.rows, library):
                     raise NotFound(f"library {library.name!r} was removed meanwhile")
-                ids = self._tag_ids(connection, ns, draft.names)
+                ids = self._tag_ids(connection, ns, draft.names, known.rows)
+                moved = []
                 if moved_from is not None:
-                    moved = {**library_key(library), "path": draft.stat.path, "former": moved_from}
-                    connection.execute(self._sql["note_move"], moved)
-                [put] = connection.execute(self._sql["note_put"], note_row(library, draft, ids)).fetchall()
-                row = {"ns": ns, "note": put.id}
+                    where = {**library_key(library), "path": draft.stat.path, "former": moved_from}
+                    moved.append(("note_move", where))
+                put = connection.send(*moved, ("note_put", note_row(library, draft, ids)))[-1].rows
+                row = {"ns": ns, "note": put[0].id}
                 gone = self._gone(connection, row, draft)
-                dropped = connection.execute(self._sql["note_chunks_drop"], {**row, "keys": gone}) if gone else ()
+                dropped = connection.send(("note_chunks_drop", {**row, "keys": gone}))[0].rows if gone else ()
                 removed = tuple(each.id for each in dropped)
                 if places := [place_row(chunk) for chunk in draft.chunks if chunk.kept and chunk.moved]:
-                    connection.execute(self._sql["note_chunks_keep"], {**row, "chunks": Jsonb(places)})
+                    connection.send(("note_chunks_keep", {**row, "chunks": Jsonb(places)}))
                 written = set[str]()
                 for start in range(0, len(fresh), _CHUNKS_AT_ONCE):
                     if in_steps:
                         self._database.step_done(connection)
                     chunks = Jsonb([chunk_row(chunk, ids) for chunk in fresh[start : start + _CHUNKS_AT_ONCE]])
-                    put_chunks = connection.execute(self._sql["note_chunks_put"], {**row, "chunks": chunks})
-                    written.update(each.id for each in put_chunks)
+                    [put_chunks] = connection.send(("note_chunks_put", {**row, "chunks": chunks}))
+                    written.update(each.id for each in put_chunks.rows)
                 if in_steps:
                     self._database.step_done(connection)
                 if draft.gone is not None:
-                    [found] = connection.execute(self._sql["note_chunks_count"], row).fetchall()
+                    [found] = connection.send(("note_chunks_count", row))[0].rows
                     if found.there != len(draft.chunks):
                         raise StoredChunksChanged
             added = len(written & {chunk.id for chunk in draft.chunks})
@@ -168,13 +173,13 @@ class PostgresNotes(PostgresNoteIndexing, PostgresNoteReading):
 
         return self._database.retrying(attempt)
 
-    def _gone(self, connection: Connection, note: Mapping[str, Any], draft: NoteDraft) -> list[bytes]:
+    def _gone(self, connection: PooledConnection, note: Mapping[str, Any], draft: NoteDraft) -> list[bytes]:
         """The keys of the chunks that a note has no more: known, or found among all that it has."""
         if draft.gone is not None:
             return list(draft.gone)
         stay = {chunk.key for chunk in draft.chunks}
-        stored = connection.execute(self._sql["note_chunk_keys"], note, binary=True)
-        return [key for each in stored if (key := bytes(each.key)) not in stay]
+        [stored] = connection.send(("note_chunk_keys", note), binary=True)
+        return [key for each in stored.rows if (key := bytes(each.key)) not in stay]
 
     def touch(self, library: Library, stats: Sequence[FileStat]) -> None:
         if not stats:
@@ -194,7 +199,8 @@ class PostgresNotes(PostgresNoteIndexing, PostgresNoteReading):
         def attempt() -> tuple[str, ...]:
             with self._database.connection() as connection, connection.transaction():
                 connection.execute(self._sql["see_scopes"], (ns,))
-                if not self._holds(connection, library):
+                held = connection.execute(self._sql["note_library_lock"], library_key(library)).fetchall()
+                if not _is_as_known(held, library):
                     return ()
                 row = {**library_key(library), **stat_row(stat), "id": new_id(), "reason": reason}
                 [put] = connection.execute(self._sql["note_skip"], row).fetchall()
@@ -202,13 +208,6 @@ class PostgresNotes(PostgresNoteIndexing, PostgresNoteReading):
                 return tuple(each.id for each in dropped.fetchall())
 
         return self._database.retrying(attempt)
-
-    def _holds(self, connection: Connection, library: Library) -> bool:
-        """Keep others from changing the library until the transaction ends; False if it was removed."""
-        row = connection.execute(self._sql["note_library_lock"], library_key(library)).fetchone()
-        if row is not None and tuple(row.exclude) != library.exclude:
-            raise ExclusionsChanged
-        return row is not None
 
     def delete(self, library: Library, paths: Sequence[str]) -> tuple[str, ...]:
         row = {**library_key(library), "paths": list(paths)}
@@ -258,3 +257,13 @@ class PostgresNotes(PostgresNoteIndexing, PostgresNoteReading):
 
     def remains(self, scope: Scope) -> dict[str, int]:
         return self._database.fetch(scope.ns, "note_remains", {"ns": scope.ns})[0]._asdict()
+
+
+def _is_as_known(held: Sequence[Row], library: Library) -> bool:
+    """Whether a library, whose row no one else changes until the transaction ends, is still there.
+
+    Raises `ExclusionsChanged` if other files of it are left out now.
+    """
+    if held and tuple(held[0].exclude) != library.exclude:
+        raise ExclusionsChanged
+    return bool(held)

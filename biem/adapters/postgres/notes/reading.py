@@ -1,9 +1,11 @@
 """What a search of notes reads in PostgreSQL: rows of some scopes only, and tags."""
 
+import struct
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
-from biem.adapters.postgres.database import Connection, Row
+from biem.adapters.postgres.database import PooledConnection, Row
 from biem.adapters.postgres.node_rows import Store
 from biem.adapters.postgres.notes.rows import passage_of
 from biem.adapters.postgres.records import tsquery
@@ -18,6 +20,10 @@ _MATCHING_ROWS = 500
 _MATCHING_WORDS = 40
 """Words of a query, each of which has its own chunks scored in addition, so that common words hide no rare one."""
 _ROWS_OF_A_WORD = 20
+_FEW_INTS = 8_192
+"""Lists of numbers that are kept: those of the tags of chunks and notes."""
+_INTS_AT, _INT_WIDTH = 20, 8
+"""Where the elements of an array of PostgreSQL begin, and the bytes of each: its length and itself."""
 
 
 class PostgresNoteReading(Store):
@@ -59,21 +65,22 @@ class PostgresNoteReading(Store):
         rows = self._read(scopes, "note_pool", wanted, binary=True) if ids else []
         return [
             PoolChunk(
-                id=row.id,
-                note_id=row.note_id,
-                library_id=row.library_id,
-                ns=row.ns,
-                place=row.place,
-                at=row.at,
-                tag_ids=tuple(row.tag_ids),
-                tag_counts=tuple(row.tag_counts),
-                note_tag_ids=tuple(row.note_tag_ids),
-                note_tag_counts=tuple(row.note_tag_counts),
-                sha=row.sha,
-                asked=tuple(row.asked),
-                headings=tuple(row.headings),
+                chunk,
+                note,
+                library,
+                ns,
+                place,
+                at,
+                _ints(own),
+                _ints(counts),
+                _ints(noted),
+                _ints(numbers),
+                sha,
+                None,
+                _ints(asked),
+                tuple(above),
             )
-            for row in rows
+            for chunk, note, library, ns, place, at, own, counts, noted, numbers, sha, asked, above in rows
         ]
 
     def passages(self, scopes: Sequence[Scope], ids: Sequence[str]) -> dict[str, StoredPassage]:
@@ -122,7 +129,8 @@ class PostgresNoteReading(Store):
                 former = connection.execute(self._sql["note_tags_ids"], {"ns": ns, "names": [old]}).fetchone()
                 if former is None:
                     raise NotFound(f"no note in {scope} has the tag {old!r}; `biem notes tags` lists them")
-                target = self._tag_ids(connection, ns, [new])[new.name]
+                known = connection.execute(self._sql["note_tags_ids"], {"ns": ns, "names": [new.name]}).fetchall()
+                target = self._tag_ids(connection, ns, [new], known)[new.name]
                 connection.execute(self._sql["note_rename_tag"], {"ns": ns, "old": former.id, "new": target})
             return target
 
@@ -139,19 +147,28 @@ class PostgresNoteReading(Store):
         names = [scope.ns for scope in scopes]
         return self._database.fetch(",".join(names), name, {"scopes": names, **parameters}, binary=binary)
 
-    def _tag_ids(self, connection: Connection, ns: str, tags: Sequence[TagName]) -> dict[str, int]:
-        if not tags:
-            return {}
-        names = [tag.name for tag in tags]
-        row = {
-            "ns": ns,
-            "names": names,
-            "shown": [tag.shown for tag in tags],
-            "shas": [sha256(tag.shown) for tag in tags],
-            "idle": [tag.idle for tag in tags],
-        }
-        found = {each.name: each.id for each in connection.execute(self._sql["note_tags_ids"], row).fetchall()}
-        if len(found) < len(set(names)):
-            connection.execute(self._sql["note_tags_add"], row)
-            found = {each.name: each.id for each in connection.execute(self._sql["note_tags_ids"], row).fetchall()}
+    def _tag_ids(
+        self, connection: PooledConnection, ns: str, tags: Sequence[TagName], known: Sequence[Row]
+    ) -> dict[str, int]:
+        """The ids of tags by name; those that are not `known` are added."""
+        found = {each.name: each.id for each in known}
+        missing = [tag for tag in tags if tag.name not in found]
+        if missing:
+            names = [tag.name for tag in missing]
+            row = {
+                "ns": ns,
+                "names": names,
+                "shown": [tag.shown for tag in missing],
+                "shas": [sha256(tag.shown) for tag in missing],
+                "idle": [tag.idle for tag in missing],
+            }
+            added = connection.send(("note_tags_add", row), ("note_tags_ids", {"ns": ns, "names": names}))[1]
+            found |= {each.name: each.id for each in added.rows}
         return found
+
+
+@lru_cache(_FEW_INTS)
+def _ints(array: bytes) -> tuple[int, ...]:
+    """The numbers of an array that PostgreSQL sent in binary: psycopg makes a list of each anew."""
+    count = max(0, len(array) - _INTS_AT) // _INT_WIDTH
+    return struct.unpack_from(">" + "4xi" * count, array, _INTS_AT) if count else ()

@@ -106,14 +106,12 @@ class PostgresSessions:
 
         def attempt() -> StoredMessage:
             with self._database.connection() as connection:
-                with connection.pipeline():  # one implicit transaction, one round trip
-                    connection.execute(self._sql["see_scopes"], (scope.ns,))
-                    if named and write is not None:  # another writer may be storing the same
-                        connection.execute(self._sql["lock_scope"], (scope.ns,))
-                    statement = "session_append_only" if write is None else "session_append"
-                    result = connection.execute(self._sql[statement], row)
-                stored = result.fetchone()
-                if stored is not None:
+                # another writer may be storing the same
+                lock = [("lock_scope", (scope.ns,))] if named and write is not None else []
+                statement = "session_append_only" if write is None else "session_append"
+                found = connection.send(("see_scopes", (scope.ns,)), *lock, (statement, row))[-1].rows
+                if found:
+                    [stored] = found
                     memory_id = None if write is None else write.id
                     written = None if memory_id is None else Written(memory_id, True)
                     return StoredMessage(Appended(stored.seq, memory_id, stored.tokens), written)

@@ -8,7 +8,7 @@ from typing import LiteralString
 _HEAD = re.compile(r"^-- ([a-z_]+): .*$", re.MULTILINE)
 _PARTS = ("listed", "where", "terms", "core", "node", "written", "said")
 """Blocks that others name in braces; each may name those after it."""
-_NAMED = re.compile(r"%\((\w+)\)s|%%")
+_PLACE = re.compile(r"%(?:\((\w+)\))?(s)|%%")
 
 
 @cache
@@ -31,16 +31,19 @@ def queries() -> dict[str, LiteralString]:
 
 @cache
 def numbered(name: str) -> tuple[bytes, tuple[str, ...]]:
-    """A block with PostgreSQL's own `$1`, `$2`, … and the names that stand for them, in that order.
+    """A block with PostgreSQL's own `$1`, `$2`, … and the names that stand for them, in that order; of a block whose
+    parameters have no names, their places.
 
     psycopg translates a text of more than 4 KB at each call, which takes longer than sending it.
     """
     names: dict[str, int] = {}
 
     def number(found: re.Match[str]) -> str:
-        return f"${names.setdefault(found[1], len(names) + 1)}" if found[1] else "%"
+        if not found[2]:
+            return "%"
+        return f"${names.setdefault(found[1] or str(len(names)), len(names) + 1)}"
 
-    return _NAMED.sub(number, queries()[name]).encode(), tuple(names)
+    return _PLACE.sub(number, queries()[name]).encode(), tuple(names)
 
 
 @cache

@@ -306,16 +306,16 @@ FROM unnest(%(each)s::text[]) AS one (word) CROSS JOIN LATERAL (
 ) f
 WHERE (SELECT count(*) FROM waiting) > %(most)s)
 
--- note_pool: what ranking needs of chunks; where they are asked for, with the headings above each
-SELECT c.id::text, c.note_id::text, n.library_id::text, c.ns, c.place, n.at, c.tag_ids, c.tag_counts, n.tag_ids AS note_tag_ids,
-    n.tag_counts AS note_tag_counts,
-    ARRAY(SELECT (t.number - 1)::integer
+-- note_pool: what ranking needs of chunks, where asked for with the headings above each; many share their lists of numbers, whose bytes tell one from another
+SELECT c.id::text, c.note_id::text, n.library_id::text, c.ns, c.place, n.at, array_send(c.tag_ids) AS tag_ids,
+    array_send(c.tag_counts::integer[]) AS tag_counts, array_send(n.tag_ids) AS note_tag_ids,
+    array_send(n.tag_counts::integer[]) AS note_tag_counts, c.body_sha AS sha,
+    array_send(ARRAY(SELECT (t.number - 1)::integer
         FROM unnest((SELECT %(terms)s::text[]::tsquery[])) WITH ORDINALITY AS t (term, number) -- read once, not for each chunk
-        WHERE c.tsv @@ t.term) AS asked,
+        WHERE c.tsv @@ t.term)) AS asked,
     CASE WHEN %(headings)s THEN ARRAY(
         SELECT t.shown FROM unnest(c.chain) WITH ORDINALITY AS h (id, number) JOIN tags t ON t.id = h.id ORDER BY h.number)
-    ELSE '{}' END AS headings,
-    c.body_sha AS sha
+    ELSE '{}' END AS headings
 FROM note_chunks c JOIN notes n ON n.id = c.note_id
 WHERE c.id = ANY (%(ids)s::uuid[]) AND c.ns = ANY (%(scopes)s)
 
