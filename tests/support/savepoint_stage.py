@@ -14,7 +14,7 @@ from psycopg.rows import tuple_row
 import biem
 from biem.adapters.postgres.database import Connection, Database, Row, named_row
 from biem.adapters.postgres.sql import numbered
-from biem.adapters.postgres.sql.sending import Answer, Parameters
+from biem.adapters.postgres.sql.sending import Parameters, SentAnswer
 from biem.domain.scope import Scope
 
 STATE = {
@@ -81,18 +81,18 @@ class Stage:
         self.enter()
         return self.connection.execute(*arguments, **options)
 
-    def send(self, *statements: tuple[str, Parameters], binary: bool = False) -> list[Answer[Row]]:
+    def send(self, *statements: tuple[str, Parameters], binary: bool = False) -> list[SentAnswer[Row]]:
         """Named statements, one after the other."""
         return [self._sent(name, parameters, binary=binary) for name, parameters in statements]
 
-    def _sent(self, name: str, parameters: Parameters, *, binary: bool) -> Answer[Row]:
+    def _sent(self, name: str, parameters: Parameters, *, binary: bool) -> SentAnswer[Row]:
         text, names = numbered(name)
         values = [parameters[each] for each in names] if isinstance(parameters, Mapping) else parameters
         self.enter()
         cursor: psycopg.RawCursor[Row] = psycopg.RawCursor(self.connection, row_factory=named_row)
         cursor.format = psycopg.pq.Format(binary)
         cursor.execute(text, values)
-        return Answer(cursor.fetchall() if cursor.description else [], cursor.rowcount)
+        return SentAnswer(cursor.fetchall() if cursor.description else [], cursor.rowcount)
 
     def enter(self) -> None:
         """A statement is about to be sent."""

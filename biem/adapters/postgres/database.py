@@ -23,7 +23,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 from biem.adapters.kept_open import KeptOpen
 from biem.adapters.postgres.migrations import require_current
 from biem.adapters.postgres.sql import queries
-from biem.adapters.postgres.sql.sending import Answer, Parameters, Sender
+from biem.adapters.postgres.sql.sending import Parameters, Sender, SentAnswer
 from biem.errors import ConfigError, InvalidInput, SchemaOutdated, StoreFull, StoreUnavailable
 from biem.lazy import lazy
 
@@ -304,11 +304,11 @@ class Database:
                 raise PoolClosed("the database is closed")
             return self._deferring_pool if self._defers() else self._pool
 
-    def _run(self, scopes: str, name: str, parameters: Parameters, *, binary: bool = False) -> Answer[Row]:
+    def _run(self, scopes: str, name: str, parameters: Parameters, *, binary: bool = False) -> SentAnswer[Row]:
         """One statement that sees `scopes`, in one transaction and one round trip."""
         before = [("see_scopes", (scopes,))] if scopes else []
 
-        def attempt() -> Answer[Row]:
+        def attempt() -> SentAnswer[Row]:
             with self.connection() as connection:
                 return connection.send(*before, (name, parameters), binary=binary)[-1]
 

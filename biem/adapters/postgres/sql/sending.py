@@ -27,7 +27,7 @@ _FAILED = (ExecStatus.FATAL_ERROR, ExecStatus.BAD_RESPONSE)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[R]):
+class SentAnswer(Generic[R]):
     """What a statement returned."""
 
     rows: list[R]
@@ -48,7 +48,7 @@ class Sender(Generic[R]):
         self._prepared: dict[tuple[str, tuple[int, ...]], bytes] = {}
         self._count = 0
 
-    def __call__(self, *statements: tuple[str, Parameters], binary: bool = False) -> list[Answer[R]]:
+    def __call__(self, *statements: tuple[str, Parameters], binary: bool = False) -> list[SentAnswer[R]]:
         """Run these statements, each a name and its parameters, in one transaction: that which is open, or their own.
 
         `binary`: how rows travel. A connection whose call was interrupted is closed.
@@ -61,7 +61,7 @@ class Sender(Generic[R]):
                 raise OperationalError("the server has dropped the prepared statements") from error
             return self._sent(statements, Format(binary))
 
-    def _sent(self, statements: Sequence[tuple[str, Parameters]], form: Format) -> list[Answer[R]]:
+    def _sent(self, statements: Sequence[tuple[str, Parameters]], form: Format) -> list[SentAnswer[R]]:
         pgconn, new = self._connection.pgconn, list[tuple[str, tuple[int, ...]]]()
         ready = [self._ready(*statement, new) for statement in statements]
         pgconn.enter_pipeline_mode()
@@ -105,14 +105,14 @@ class Sender(Generic[R]):
             oldest = next(iter(self._prepared))
             self._connection.execute(b"DEALLOCATE " + self._prepared.pop(oldest), prepare=False)
 
-    def _answer(self, result: PGresult) -> Answer[R]:
+    def _answer(self, result: PGresult) -> SentAnswer[R]:
         count = result.command_tuples or 0
         if not result.nfields:
-            return Answer([], count)
+            return SentAnswer([], count)
         self._values.set_pgresult(result)
         rows = self._values.load_rows(0, result.ntuples, self._make_row(result))
         self._values.set_pgresult(None)
-        return Answer(rows, count)
+        return SentAnswer(rows, count)
 
 
 def _results(pgconn: PGconn) -> Generator[Any, Any, list[PGresult]]:
