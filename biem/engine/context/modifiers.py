@@ -18,6 +18,9 @@ _FUNCTION = frozenset(
         "a an the my our your his her its their this that these those new old same other current present actual own"
         " whole and or but of for in at on to from with by is are was were be been has have had we i you he she it they"
         " not no now just also only so then"
+        " one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+        " eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand half dozen couple"
+        " all both each every some any many several few more most fewer less"
         " 的了个这那把被和跟在是我你他她它们咱人都也就还又再新给让从到将后先现只为去每些边"
         " 来上得改换涨降有要能看说算摸嫌点号昨今明天一二三四五六七八九十两几",
     )
@@ -34,6 +37,11 @@ _ADVERB = re.compile(
 )
 _SKIPPED = frozenset(("的", "now", "still", "already", "also"))
 """Between a word and what distinguishes it."""
+_VALUES = re.compile(
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan|febr)uary|march|april|may|june?|july?|august"
+    r"|(?:septem|octo|novem|decem)ber|today|tonight|tomorrow|yesterday|noon|midnight"
+)
+"""Times: a word before one distinguishes no thing, as in "works Fridays"."""
 _DETERMINES = frozenset(("the", "my", "our"))
 _HIS = re.compile(r"\b(?:his|her|their) (?:new |old )?([a-z]+)(?: ([a-z]+))?", re.IGNORECASE)
 _NOUN = (
@@ -179,7 +187,7 @@ _pairs = lru_cache(_KEPT)(_Pairs)
 
 
 def _may_distinguish(word: str, head: str) -> bool:
-    return not {word, head} & _FUNCTION and _ADVERB.fullmatch(word) is None
+    return not {word, head} & _FUNCTION and _ADVERB.fullmatch(word) is None and _VALUES.fullmatch(head) is None
 
 
 def _plain(word: str) -> str:

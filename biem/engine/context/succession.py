@@ -220,7 +220,12 @@ class Succession:
         topics = self._question.matter.topics & older.matter.topics
         if not topics or not topics.isdisjoint(newer.matter.topics):
             return False
-        known = self._things[id(older)] | self._question.matter.things
+        persons = older.matter.persons | self._question.matter.persons
+        known = (
+            self._things[id(older)]
+            | self._question.matter.things
+            | {part for name in persons for part in name.split(".")}
+        )
         words = [word for word in self._question.terms - known if len(word) >= (_STEM if word.isascii() else _HAN_STEM)]
         return any(thing.startswith(word) for thing in self._things[id(newer)] - known for word in words)
 

@@ -53,6 +53,8 @@ def test_another_modifier_of_the_same_word_names_another_thing(asked: str, older
         ("我还用苹果手机吗？", "我用苹果手机。", "我换小米手机了。"),
         ("When is the essay due?", "The deadline for the essay is 3 June.", "老师把作文的deadline推到6月10号了。"),
         ("What am I reading?", "I'm reading Persuasion.", "Finished Persuasion, started Kim."),
+        ("How many wool hats are left?", "There are 30 wool hats in the box.", "Gave away six hats, 24 left."),
+        ("What day do we sing?", "We sing Mondays at the mill.", "Ada teaches Mondays, so choir is on Tuesdays."),
         ("", "", ""),
         ("\ud800", "\x00", "的的的"),
     ],

@@ -47,3 +47,17 @@ def test_a_boss_owns_what_everybody_has_and_no_meeting() -> None:
 )
 def test_who_tells_of_himself_or_acts_for_the_user(text: str, told: set[str], own: bool) -> None:
     assert states_own(text, frozenset(told)) == own
+
+
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        ("Irma has the car on Monday, so the trip is on Tuesday.", False),
+        ("Since Irma has the car on Monday, the trip is on Tuesday.", False),
+        ("The trip is on Tuesday because Irma has the car on Monday.", False),
+        ("Irma has a cold, so she is at home.", True),
+        ("Irma has the car on Monday.", True),
+    ],
+)
+def test_a_reason_tells_nothing_of_its_own(text: str, own: bool) -> None:
+    assert states_own(text, frozenset({"irma"})) == own

@@ -62,6 +62,21 @@ CHANGES = [
     ("周会星期几开？", "周会星期二开。", "周会改到星期四了。"),
     ("数学老师是谁？", "数学老师是王老师。", "数学老师换成了陈老师。"),
     ("Who maintains the Android app?", "Priya maintains the Android app.", "Tomas took over the Android app."),
+    (
+        "What day do we rehearse?",
+        "We rehearse on Mondays at Olga's studio.",
+        "Olga teaches on Mondays these days, so the quartet rehearses on Thursday nights.",
+    ),
+    (
+        "How many wool hats do we have?",
+        "We have 30 of the wool hats on the shelf.",
+        "Sold six hats at the fair, 24 hats remain.",
+    ),
+    (
+        "When is my aunt Rosa's birthday?",
+        "My aunt Rosa's birthday is on 6 July.",
+        "I got it wrong, Rosa's is on 16 July.",
+    ),
 ]
 OTHERS = [
     ("Which day is the weekly sync?", "The weekly sync is on Tuesday.", "We moved the monthly sync to Thursday."),
