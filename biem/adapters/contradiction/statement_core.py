@@ -12,6 +12,7 @@ from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.lexicon.attributes import spans
 from biem.adapters.contradiction.reading import Reading, StatementReader
+from biem.adapters.contradiction.spelled_days import days
 from biem.adapters.contradiction.subjects import Subjects
 from biem.adapters.contradiction.value_phrases import SMALL
 
@@ -222,7 +223,10 @@ class StatementCores:
         taken += [(one.start, one.end) for one in numbers] + [one.span() for one in _COUNTED.finditer(text)]
         names = frozenset(one for one in about.persons if not _NO_PERSON.match(one))
         asks = any(clause.asked and not _TOPIC.match(clause.text) for clause in reading.clauses)
-        which = list(marks.WHICH.finditer(text))
+        dates = [(one.start, one.end) for one in numbers]
+        which = [
+            one for one in marks.WHICH.finditer(text) if not any(start <= one.start() < end for start, end in dates)
+        ]
         labels = _labels(text, numbers, asked=asks)
         taken += about.spans
         taken += [found.span() for found in which]
@@ -266,6 +270,7 @@ class StatementCores:
             Piece(f"{found[2]}:{_NTH.get(found[1].lower(), found[1])}", *found.span())
             for found in _FLOOR.finditer(text)
         ]
+        codes += [Piece(canonical, start, end) for start, end, canonical in days(text)]
         rest = _blanked(text, [(one.start, one.end) for one in codes]) if codes else text
         rest = _COUNTED.sub(_figure, rest) if not chinese else rest
         numbers = [Piece(canonical, start, end) for start, end, canonical in self._quantities.spans(rest)] + codes

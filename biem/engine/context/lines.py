@@ -59,6 +59,10 @@ _GUESSES = late(
 """Words with which an assistant guesses about the user. "You could visit …" is a suggestion."""
 _A_LIVING = late(r"\b(?:for|mak(?:e|es|ing)|earn(?:s|ing)?) (?:a|my|our|your|his|her|their) living\b", re.IGNORECASE)
 """Asks for a job: its word is no word of homes."""
+_BY_NAMES = frozenset({"name", "place"})
+"""Kinds of values that are given by names."""
+_NAMES = re.compile(r"(?<=[a-z] )[A-Z][\w-]+")
+"""Names within a sentence."""
 _QUOTES = late(
     '^["“‘\'「『][^"”’」』]+["”’\'」』]\\W{0,2}(?:\\w+\\W+){0,4}?(?:said|says|told|wrote)\\b'
     '|^["“‘\'「『].+["”’\'」』].{0,12}[说道]|^\\W*.{1,20}(?:\\b(?:said|says)\\b|说)\\s*[,:，：]?\\s*["“‘「『]',
@@ -159,6 +163,8 @@ class LineReader:
             terms_told = frozenset(self._terms_of(node.text))
             if node.kind == "event":
                 told = seen_by_the_user(self._matter(part, question.english), node)
+                if _BY_NAMES & asked.wants & told.gives:
+                    told = replace(told, gives=told.gives - self._only_by_names(part, question))
                 if hit.answers is not None:
                     told = _with_question(
                         told, seen_by_the_user(self._matter(hit.answers.text, question.english), hit.answers)
@@ -201,6 +207,14 @@ class LineReader:
                 if not penalty:
                     return 0.0
         return penalty
+
+    def _only_by_names(self, part: str, question: LineQuestion) -> frozenset[str]:
+        """Kinds of values that it gives only by the names of the question: "Ada sings" tells no place of Ada."""
+        names = _NAMES.findall(question.text)
+        if not names:
+            return frozenset()
+        unnamed = re.sub(rf"\b(?:{'|'.join(map(re.escape, names))})\b", "they", part)
+        return _BY_NAMES - self._matter(unnamed, question.english).gives
 
     def _part(self, text: str, terms: frozenset[str]) -> str:
         """The sentences of a long text that have most of these terms; a shorter text itself."""
