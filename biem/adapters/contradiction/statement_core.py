@@ -192,6 +192,8 @@ def _han_rank(before: str, relative: str) -> str:
     return first or marks.HAN_RANKS.get(relative[-1], "") or side
 
 
+_HINDERED = re.compile(r"\b(?:could|would)(?: not|n['’]t)\b[^.;!?]{1,80}[,;] so (?P<so>[^.;!?]+)", re.IGNORECASE)
+"""What was done because something else could not be: "they couldn't seat us, so we stand"."""
 _PARTS = re.compile(r"(?<=[,;:.!?，；：。！？])")
 
 
@@ -358,6 +360,9 @@ class StatementCores:
 def _only_doubts(text: str) -> bool:
     """Whether it asks, plans or weighs something, and no part tells of a change without that."""
     if marks.DOUBTS.search(text) is None:
+        return False
+    hindered = _HINDERED.search(text)
+    if hindered is not None and marks.DOUBTS.search(hindered["so"]) is None:
         return False
     parts = _PARTS.split(text)
     return not any(marks.CHANGES.search(part) and not marks.DOUBTS.search(part) for part in parts)

@@ -35,7 +35,8 @@ _OF_ANYTHING = frozenset({"name"})
 _HAN = late("[\u4e00-\u9fff]")
 _CLAUSES = re.compile(r"[,;:，；：。！？!?]\s*|\.\s+")
 _SUPPOSES = late(
-    r"^\W*(?:if|suppose|imagine|what if|perhaps|maybe|(?:i|we) (?:may|might|could))\b"
+    r"^\W*(?:if(?! (?:you|any(?:one|body)|some(?:one|body)) (?:ever |still )?(?:needs?|wants?|ha(?:s|ve) to)\b)"
+    r"|suppose|imagine|what if|perhaps|maybe|(?:i|we) (?:may|might|could))\b"
     r"|^\W*(?:(?:[今明后]年|[下这]个?[月周]|以后|将来|过几[年天])?(?:我们?)?(?:也许|可能|或许|说不定))|^\W*(?:假如"
     r"|如果|要是|假设)"
     r"|\bnot sure yet\b|还没(?:想好|定|确定)"

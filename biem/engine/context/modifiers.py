@@ -68,6 +68,10 @@ _THING_DOES = re.compile(
 _I_DO = re.compile(r"(?:I|[Ww]e) (?:now |only |also |still )?(?P<does>[a-z]+)\b")
 _DOES = re.compile(r"[a-z]+(?:ing|ed)|read|got|bought|sold|left|quit|use|took|lost")
 """A verb before a name."""
+_DONE = re.compile(r"(?:[A-Za-z]{2,}ed|[Gg]ot|[Bb]ought|[Ss]old|[Gg]ave|[Tt]ook|[Ll]ost|[Ll]eft|[Mm]ade|[Pp]ut)")
+"""A verb that a sentence may begin with, without its subject."""
+_BEGINS = re.compile(r"[.!?]\s")
+_DOERS = frozenset(("i", "we", "you", "they", "he", "she", "who"))
 _NO_MODIFIER = re.compile(f"(?:周|星期|礼拜)[一二三四五六日天]|{ADDRESSED}")
 """A weekday, whose first character is also that of 周会, and a surname: 沈医生 is a name, 儿科医生 a kind."""
 _MOST_CHARS = 500
@@ -170,6 +174,8 @@ class _Pairs:
                 between = " "
             if _DOES.fullmatch(found[before].group()) and found[place].group()[0].isupper():
                 continue  # "reading Emma", "finished Emma": what is done with it
+            if _is_verb(text, found, before):
+                continue
             if _may_distinguish(words[before], words[place]) and _BETWEEN.fullmatch(between):
                 owned = between[:1] in ("'", "’", "的")
                 yield words[place], _OWNER if owned else "before", words[before]
@@ -184,6 +190,16 @@ class _Pairs:
 
 
 _pairs = lru_cache(_KEPT)(_Pairs)
+
+
+def _is_verb(text: str, found: list[re.Match[str]], place: int) -> bool:
+    """Whether a word is what somebody does: "we order tea", "Ida wants tea", "Swapped tea for coffee"."""
+    word, before = found[place].group(), found[place - 1] if place else None
+    if before is None or _BEGINS.search(text, before.end(), found[place].start()):
+        return _DONE.fullmatch(word) is not None
+    of_a_name = before.group()[0].isupper() and _plain(before.group()) not in _FUNCTION
+    named = of_a_name and word.endswith("s") and word.islower()
+    return text[before.end() : found[place].start()] == " " and (named or before.group().lower() in _DOERS)
 
 
 def _may_distinguish(word: str, head: str) -> bool:
