@@ -13,7 +13,15 @@ from biem.domain.speech.acts import is_ironic, is_standing_order, is_statement
 from biem.domain.speech.excerpt import excerpt
 from biem.domain.text import late
 from biem.domain.tokens import estimate_tokens
-from biem.engine.context.persons import foreign_penalty, is_named, named_by, seen_by_the_user, speakers_meant
+from biem.engine.context.persons import (
+    foreign_penalty,
+    is_named,
+    named_by,
+    refers_back,
+    result_of,
+    seen_by_the_user,
+    speakers_meant,
+)
 from biem.engine.query.question import asks_of_the_past, asks_what_was
 from biem.ports import Analyzer
 from biem.ports.contradiction import ContradictionRules
@@ -83,6 +91,10 @@ class RatedLine:
     """From the user's point of view: the user is `me`, even if the assistant says "you"."""
     foreign: float
     """Penalty for the persons it is about (`biem.engine.context.persons`)."""
+    said: str = ""
+    """The clauses of its text that are about what is asked; all of it where none or each is."""
+    owners: frozenset[str] = frozenset()
+    """The persons of these clauses, as in `matter`."""
     worth: float = 0.0
     """Log-odds that it is about what is asked; raised to those of a line that it succeeds."""
 
@@ -191,7 +203,8 @@ class LineReader:
                     foreign = foreign_penalty(
                         by_name_asked, question.text.lower(), by_name, part.lower(), translated=False
                     )
-            lines.append(RatedLine(hit, terms_told, like, told, foreign))
+            said, owners = self._asked_of(part, question, told.persons)
+            lines.append(RatedLine(hit, terms_told, like, told, foreign, said, owners))
         _know_by_name(lines, persons)
         return lines
 
@@ -208,6 +221,19 @@ class LineReader:
                 if not penalty:
                     return 0.0
         return penalty
+
+    def _asked_of(self, part: str, question: LineQuestion, persons: frozenset[str]) -> tuple[str, frozenset[str]]:
+        """The clauses that have a word of the question, with their persons: "lunch is at two, the twins have football"
+        is about the lunch.
+        """
+        clauses = _CLAUSES.split(result_of(part)) if persons - {"me", "you"} else []
+        asked = [clause for clause in clauses if not question.terms.isdisjoint(self._terms_of(clause))]
+        if not asked or len(asked) == len(clauses) or not part.isascii():
+            return part, persons
+        said = ", ".join(asked)
+        if refers_back(said):
+            return part, persons
+        return said, self._matter(said, question.english).persons & persons
 
     def _only_by_names(self, part: str, question: LineQuestion) -> frozenset[str]:
         """Kinds of values that it gives only by the names of the question: "Ada sings" tells no place of Ada."""

@@ -53,7 +53,7 @@ _RESULT = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """What follows from a reason given beside it: "Kim has the car that day, so we leave on Sunday"."""
-_OF_THE_REASON = re.compile(r"\b(?:he|she|they|him|her|his|their|them)\b", re.IGNORECASE)
+_THIRD_PERSON = re.compile(r"\b(?:he|she|they|him|her|his|their|them)\b", re.IGNORECASE)
 _UNNAMED_PERSON = re.compile(
     r"\W*(?:[A-Z][a-z]+[,:] )?(?:the|a|an|that|some|one of the) (?:young |old |nice )?"
     r"(?:man|woman|guy|lady|gentleman|girl|boy|kids?|child(?:ren)?|couple|family|people|bloke|chap|colleague|neighbou?rs?|friend|student|tenant|stranger)\b"
@@ -127,19 +127,24 @@ def states_own(text: str, told: frozenset[str]) -> bool:
     Also where the user only passes it on. False if it mentions the user otherwise.
     """
     names = {name for name in told if "." not in name} - {"me", "you", "quoted"}
-    text = _result(text)
+    text = result_of(text)
     if not names or _TO_ME.search(_PASSED_ON.sub(" ", text)):
         return False
     return any(_stating(name).search(text) for name in names)
 
 
-def _result(text: str) -> str:
+def result_of(text: str) -> str:
     """The part of a text for which the rest gives a reason, unless it is about a person of that; else all of it."""
     found = _RESULT.search(text)
     if found is None:
         return text
     said = next(part for part in found.groups() if part)
-    return text if _OF_THE_REASON.search(said) else said
+    return text if refers_back(said) else said
+
+
+def refers_back(text: str) -> bool:
+    """Whether it names a person by a pronoun: he, her."""
+    return _THIRD_PERSON.search(text) is not None
 
 
 def is_of_an_unnamed_person(text: str) -> bool:

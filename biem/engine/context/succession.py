@@ -12,7 +12,7 @@ near their numbers are, and how much the vector of the later one is that of a te
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import timedelta
 
 from biem.domain.conflict import Matter
@@ -132,7 +132,7 @@ class Succession:
             shared = self._things[id(newer)] & self._question.matter.things
             if has_other_possessor(said, self._question.text) or (is_of_an_unnamed_person(said) and not shared):
                 return True
-        told, text = newer.matter, newer.hit.node.text
+        told, text = replace(newer.matter, persons=newer.owners), newer.said
         if self._is_of_one_not_asked_for(told, older.matter):
             return True
         if not self._is_foreign(newer, older):

@@ -83,6 +83,12 @@ def test_a_day_in_words_is_that_day() -> None:
     assert RULES.matter("The third of my sons sings.").numbers == set()
 
 
+def test_what_was_done_since_something_could_not_be_is_decided() -> None:
+    assert not RULES.matter("They couldn't repair the organ, so we sing with the piano.").open
+    assert RULES.matter("I couldn't sing with a piano.").open
+    assert RULES.matter("They couldn't repair the organ, so we might sing alone.").open
+
+
 def test_what_is_live_has_no_home() -> None:
     assert RULES.matter("Which build is live?").topics == set()
     assert RULES.matter("The new site went live.").topics == set()

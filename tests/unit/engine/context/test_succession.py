@@ -73,6 +73,16 @@ CHANGES = [
         "Sold six hats at the fair, 24 hats remain.",
     ),
     (
+        "What time is breakfast on Saturdays?",
+        "Saturday breakfast is at eight.",
+        "Saturday breakfast is at ten, my brothers have judo until nine.",
+    ),
+    (
+        "Who has the key to the shed?",
+        "Key to the shed is with Anton.",
+        "If you need anything from the shed, ring Mona, she has the key to it on her board. Anton left.",
+    ),
+    (
         "When is my aunt Rosa's birthday?",
         "My aunt Rosa's birthday is on 6 July.",
         "I got it wrong, Rosa's is on 16 July.",
