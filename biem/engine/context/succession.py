@@ -133,7 +133,7 @@ class Succession:
             if has_other_possessor(said, self._question.text) or (is_of_an_unnamed_person(said) and not shared):
                 return True
         told, text = replace(newer.matter, persons=newer.owners), newer.said
-        if self._is_of_one_not_asked_for(told, older.matter):
+        if self._is_of_one_not_asked_for(told, older.matter, newer.terms):
             return True
         if not self._is_foreign(newer, older):
             return False
@@ -146,11 +146,13 @@ class Succession:
             return True
         return states_own(text, told.persons - known) and not self._asks_who
 
-    def _is_of_one_not_asked_for(self, told: Matter, of_both: Matter) -> bool:
-        """Whether it is about one of the persons of the older line, and the question about another one of them."""
+    def _is_of_one_not_asked_for(self, told: Matter, of_both: Matter, terms: frozenset[str]) -> bool:
+        """Whether it is about one of the persons of the older line, and the question about another one of them, whom
+        it does not name.
+        """
         asked = frozenset(name for name in self._question.matter.persons if "." not in name) - {"me", "you"}
         others, both = told.persons - {"you"}, frozenset(name.rpartition(".")[2] for name in of_both.persons)
-        if not others or "me" in others or relatives(told):
+        if not others or "me" in others or relatives(told) or not asked.isdisjoint(terms):
             return False
         return others < both and others.isdisjoint(asked) and share(asked, both)
 

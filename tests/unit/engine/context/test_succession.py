@@ -83,6 +83,16 @@ CHANGES = [
         "If you need anything from the shed, ring Mona, she has the key to it on her board. Anton left.",
     ),
     (
+        "By what date must the boiler be replaced?",
+        "The boiler in the annex must be replaced by 3 March.",
+        "The council gave us till the 20th of March for the boiler in the annex.",
+    ),
+    (
+        "Where does Lidia live?",
+        "Our daughter Lidia is in Hull with the kids, so we only phone.",
+        "Lidia says the Leith house has a garden for the kids, they got the keys on Monday, and goodbye Hull.",
+    ),
+    (
         "When is my aunt Rosa's birthday?",
         "My aunt Rosa's birthday is on 6 July.",
         "I got it wrong, Rosa's is on 16 July.",
