@@ -55,7 +55,7 @@ def test_another_modifier_of_the_same_word_names_another_thing(asked: str, older
         ("When is the essay due?", "The deadline for the essay is 3 June.", "老师把作文的deadline推到6月10号了。"),
         ("What am I reading?", "I'm reading Persuasion.", "Finished Persuasion, started Kim."),
         ("How many wool hats are left?", "There are 30 wool hats in the box.", "Gave away six hats, 24 left."),
-        ("What day do we sing?", "We sing Mondays at the mill.", "Ada teaches Mondays, so choir is on Tuesdays."),
+        ("What day do we play?", "We play Mondays at the mill.", "Ada teaches Mondays, so choir is on Tuesdays."),
         ("How do you write lab notes?", "Write lab notes as prose.", "Professor Ito wants notes as tables."),
         ("Which green tea do we buy?", "Our green tea is Sencha.", "Swapped tea brands, it's Gyokuro."),
         ("Where do we buy oat flour?", "We get oat flour at the mill.", "We order flour from Rieder."),

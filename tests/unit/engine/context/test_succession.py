@@ -64,8 +64,8 @@ CHANGES = [
     ("Who maintains the Android app?", "Priya maintains the Android app.", "Tomas took over the Android app."),
     (
         "What day do we rehearse?",
-        "We rehearse on Mondays at Olga's studio.",
-        "Olga teaches on Mondays these days, so the quartet rehearses on Thursday nights.",
+        "We rehearse Mondays at Olga's place.",
+        "Olga teaches Mondays these days, so the quartet meets on Thursday evenings.",
     ),
     (
         "How many wool hats do we have?",
@@ -73,9 +73,9 @@ CHANGES = [
         "Sold six hats at the fair, 24 hats remain.",
     ),
     (
-        "What time is breakfast on Saturdays?",
-        "Saturday breakfast is at eight.",
-        "Saturday breakfast is at ten, my brothers have judo until nine.",
+        "What time do we eat breakfast on Saturday?",
+        "Breakfast on Saturday is at eight.",
+        "Saturday breakfast is at ten, the kids have judo until nine.",
     ),
     (
         "Who has the key to the shed?",
