@@ -13,7 +13,7 @@ WANTS = {
     "amount": re.compile(
         r"\bhow (?:much|many|tall|heavy|far|high|large|big|wide|deep)\b"
         r"|\bwhat (?:do|does|did|will|would|is|are|was|were)\b"
-        r"[^?]* (?:costs?|charged?|earn(?:ing)?|weigh|measure|pay)\b(?! (?:with|attention)\b| for\?)"
+        r"[^?]{0,80} (?:costs?|charged?|earn(?:ing)?|weigh|measure|pay)\b(?! (?:with|attention)\b| for\?)"
         r"|多[少大高重远长]|几(?![号点月时])",
         re.IGNORECASE,
     ),
