@@ -18,7 +18,7 @@ _UNTIL = re.compile(
     re.IGNORECASE,
 )
 _ASKS_FOR_AN_END = re.compile(
-    r"\b(?:deadline|due|until|till|expires?|valid|how long)\b|\b(?:by|to) (?:when|what|which)\b|截止|到期|期限|之前",
+    r"\b(?:deadline|due|until|till|expires?|valid|how long)\b|\b(?:by|to) (?:when|what|which)\b|截止|到期|期限",
     re.IGNORECASE,
 )
 """The end of a time is what is asked for: "they gave us till the 8th" tells of no exception."""
