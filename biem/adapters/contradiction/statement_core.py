@@ -194,6 +194,12 @@ def _han_rank(before: str, relative: str) -> str:
 
 _HINDERED = re.compile(r"\b(?:could|would)(?: not|n['’]t)\b[^.;!?]{1,80}[,;] so (?P<so>[^.;!?]+)", re.IGNORECASE)
 """What was done because something else could not be: "they couldn't seat us, so we stand"."""
+_DECIDES = re.compile(
+    r"\b(?:i|we)(?: have|['’]ve)? (?:now |just |finally )?"
+    r"(?:settled (?:for|on)|decided (?:on|for)|went (?:for|with)|go(?:ing)? (?:for|with)|chose|opted for|picked)\b",
+    re.IGNORECASE,
+)
+"""The speaker chose something: "tin might rust, we settled for zinc"."""
 _PARTS = re.compile(r"(?<=[,;:.!?，；：。！？])")
 
 
@@ -365,7 +371,8 @@ def _only_doubts(text: str) -> bool:
     if hindered is not None and marks.DOUBTS.search(hindered["so"]) is None:
         return False
     parts = _PARTS.split(text)
-    return not any(marks.CHANGES.search(part) and not marks.DOUBTS.search(part) for part in parts)
+    decides = (part for part in parts if marks.CHANGES.search(part) or _DECIDES.search(part))
+    return all(marks.DOUBTS.search(part) for part in decides)
 
 
 def _changes(text: str, tokens: list[Token]) -> bool:

@@ -155,7 +155,11 @@ def is_of_an_unnamed_person(text: str) -> bool:
 @lru_cache(_KEPT)
 def _owned_by(name: str) -> re.Pattern[str]:
     han = _HAN_PETS.get(name, name)
-    return re.compile(rf"(?<![a-z])(?:{re.escape(name)}(?:['’]s\b|s?['’](?= )|的)|{re.escape(han)}的)", re.IGNORECASE)
+    return re.compile(
+        rf"(?<![a-z])(?:{re.escape(name)}(?:['’]s\b(?! ?(?:$|[,.;:!?]))|s?['’](?= )|的)|{re.escape(han)}的)"
+        rf"|\b(?:is|are|was|were) {re.escape(name)}['’]s\b",
+        re.IGNORECASE,
+    )
 
 
 @lru_cache(_KEPT)

@@ -18,6 +18,7 @@ from datetime import timedelta
 from biem.domain.conflict import Matter
 from biem.domain.policies.succession import SuccessionWeights
 from biem.domain.text import jaccard, share
+from biem.engine.context.former_values import denies_former
 from biem.engine.context.lines import UNCHANGED, LineQuestion, RatedLine, is_han, rarity, supposes
 from biem.engine.context.modifiers import (
     does_the_same,
@@ -290,9 +291,13 @@ class Succession:
         return any(thing.startswith(term) for term in self._question.terms)
 
     def log_odds(self, newer: RatedLine, older: RatedLine) -> float:
-        """That the newer line tells how the matter of the older one stands now."""
+        """That the newer line tells how the matter of the older one stands now; it probably does if it denies a date or
+        time of that.
+        """
         measured = self.features(newer, older)
-        return _BIAS + sum(weight * measured[name] for name, weight in _WEIGHTS.items())
+        found = _BIAS + sum(weight * measured[name] for name, weight in _WEIGHTS.items())
+        denied = denies_former(newer.hit.node.text, newer.matter, older.matter)
+        return max(found, 0.0) if denied else found
 
     def features(self, newer: RatedLine, older: RatedLine) -> dict[str, float]:
         """The features of two lines of which one was said later, named as the weights are."""

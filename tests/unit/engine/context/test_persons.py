@@ -18,6 +18,9 @@ from biem.engine.context.persons import names_owner, states_own
         ("I moved it.", {"me"}, False),
         ("The cat's pills were changed.", {"me.cat"}, True),
         ("The twins' room was painted.", {"twins"}, True),
+        ("The tulips are at 2 euros since Valentine's.", {"valentine"}, False),
+        ("We sing at Irma's, it is warmer.", {"irma"}, False),
+        ("The red bike is Irma's.", {"irma"}, True),
     ],
 )
 def test_the_owner_is_a_relative_or_said_by_a_possessive(text: str, told: set[str], owned: bool) -> None:

@@ -92,6 +92,7 @@ CHANGES = [
         "Our daughter Lidia is in Hull with the kids, so we only phone.",
         "Lidia says the Leith house has a garden for the kids, they got the keys on Monday, and goodbye Hull.",
     ),
+    ("When does the bus to Lund go?", "The bus to Lund goes at 7:25.", "The board shows 7:55, not 7:25."),
     (
         "When is my aunt Rosa's birthday?",
         "My aunt Rosa's birthday is on 6 July.",
