@@ -7,6 +7,7 @@ from biem.adapters.contradiction.spelled_days import DAY, HOUR
 WANTS = {
     "time": re.compile(
         r"\bwhen\b|\b(?:what|which) (?:date|day|time|month|year)\b"
+        r"|\bwhat(?:['’]s| is| are| was)\b[^?]{0,80}\b(?:date|birthday|anniversary|deadline)(?= of\b| for\b|\?|$)"
         r"|几[号点月时]|什么时[候间]|何时|哪一?[天年]|[周期]几",
         re.IGNORECASE,
     ),
@@ -14,6 +15,8 @@ WANTS = {
         r"\bhow (?:much|many|tall|heavy|far|high|large|big|wide|deep)\b"
         r"|\bwhat (?:do|does|did|will|would|is|are|was|were)\b"
         r"[^?]{0,80} (?:costs?|charged?|earn(?:ing)?|weigh|measure|pay)\b(?! (?:with|attention)\b| for\?)"
+        r"|\bwhat(?:['’]s| is| are| was)\b[^?]{0,80}\b(?:price|rent|fee|salary|wage|budget|deposit|weight|height|length|width)"
+        r"(?= of\b| for\b|\?|$)"
         r"|多[少大高重远长]|几(?![号点月时])",
         re.IGNORECASE,
     ),
