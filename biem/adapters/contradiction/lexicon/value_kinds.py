@@ -15,7 +15,7 @@ WANTS = {
         r"\bhow (?:much|many|tall|heavy|far|high|large|big|wide|deep)\b"
         r"|\bwhat (?:do|does|did|will|would|is|are|was|were)\b"
         r"[^?]{0,80} (?:costs?|charged?|earn(?:ing)?|weigh|measure|pay)\b(?! (?:with|attention)\b| for\?)"
-        r"|\bwhat(?:['’]s| is| are| was)\b[^?]{0,80}\b(?:price|rent|fee|salary|wage|budget|deposit|weight|height|length|width)"
+        r"|\bwhat(?:['’]s| is| are| was)\b[^?]{0,80}\b(?:price|rent|fee|salary|wage|budget|deposit|weight|height|width)"
         r"(?= of\b| for\b|\?|$)"
         r"|多[少大高重远长]|几(?![号点月时])",
         re.IGNORECASE,
