@@ -92,7 +92,7 @@ class RatedLine:
     foreign: float
     """Penalty for the persons it is about (`biem.engine.context.persons`)."""
     said: str = ""
-    """The clauses of its text that are about what is asked; all of it where none or each is."""
+    """The clauses of its text that have a word of the question; all of it where none or each has one."""
     owners: frozenset[str] = frozenset()
     """The persons of these clauses, as in `matter`."""
     worth: float = 0.0
@@ -262,7 +262,8 @@ def _know_by_name(lines: Sequence[RatedLine], asked: frozenset[str]) -> None:
         names = [name for name in same if name in known]
         if line.foreign and names:
             line.foreign = 0.0
-            line.matter = replace(line.matter, persons=line.matter.persons.union(same[name] for name in names))
+            meant = frozenset(same[name] for name in names)
+            line.matter, line.owners = replace(line.matter, persons=line.matter.persons | meant), line.owners | meant
 
 
 def _with_question(told: Matter, asked: Matter) -> Matter:

@@ -21,7 +21,7 @@ _ASKS_FOR_AN_END = re.compile(
     r"\b(?:deadline|due|until|till|expires?|valid|how long)\b|\b(?:by|to) (?:when|what|which)\b|截止|到期|期限",
     re.IGNORECASE,
 )
-"""The end of a time is what is asked for: "they gave us till the 8th" tells of no exception."""
+"""Asks for the end of a time: then "they gave us till the 8th" tells of no exception."""
 _ON_A_DAY = re.compile(
     r"\bthis (?:week|month|weekend|once|time|(?:mon|tues|wednes|thurs|fri|satur|sun)day|morning|afternoon|evening)\b"
     r"|\b(?:today|tonight|tomorrow)\b|\bfor once\b"
