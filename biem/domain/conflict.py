@@ -82,7 +82,8 @@ class Matter:
     changes: bool = False
     """It states that something changed since it was last said."""
     wants: frozenset[str] = frozenset()
-    """The kind of value that a question asks for: `time`, `amount`, `digits`, `name`. Empty if unknown."""
+    """The kind of value that a question asks for: `time`, `amount`, `digits`, `name`, and in English `age`, `span`,
+    `often` and `place`. Empty if unknown."""
     gives: frozenset[str] = frozenset()
     """The kinds of value that it contains."""
     called: frozenset[tuple[str, str]] = frozenset()

@@ -8,7 +8,7 @@ from biem.adapters.analyzers.chinese_words import knowing
 from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.journeys import returns
 from biem.adapters.contradiction.lexicon import marks
-from biem.adapters.contradiction.lexicon.attributes import HAN_OF_BIRTHDAYS, OF_BIRTHDAYS, SINGLE
+from biem.adapters.contradiction.lexicon.attributes import HAN_OF_BIRTHDAYS, IN_USE, OF_BIRTHDAYS, SINGLE
 from biem.adapters.contradiction.lexicon.value_kinds import GIVES, WANTS
 from biem.adapters.contradiction.occupations import EMPLOYED_BY, REPORTS, STATES_OCCUPATION
 from biem.adapters.contradiction.reading import Reading
@@ -344,7 +344,8 @@ def _is_spoken_of(name: str, text: str) -> bool:
 
 def _words_of(text: str, persons: tuple[tuple[int, int], ...], *, chinese: bool) -> frozenset[str]:
     """The words of a text that name topics. Who is spoken of is no topic."""
-    for start, end in (*persons, *(found.span() for found in _OF_BIRTHDAYS.finditer(text))):
+    others = (found.span() for pattern in (_OF_BIRTHDAYS, IN_USE) for found in pattern.finditer(text))
+    for start, end in (*persons, *others):
         text = text[:start] + " " * (end - start) + text[end:]
     if not chinese:
         return frozenset(found[1].lower() for found in _ENGLISH.finditer(text))

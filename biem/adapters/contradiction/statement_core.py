@@ -12,6 +12,7 @@ from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.lexicon.attributes import spans
 from biem.adapters.contradiction.reading import Reading, StatementReader
+from biem.adapters.contradiction.spelled_days import days
 from biem.adapters.contradiction.subjects import Subjects
 from biem.adapters.contradiction.value_phrases import SMALL
 
@@ -191,6 +192,14 @@ def _han_rank(before: str, relative: str) -> str:
     return first or marks.HAN_RANKS.get(relative[-1], "") or side
 
 
+_HINDERED = re.compile(r"\b(?:could|would)(?: not|n['’]t)\b[^.;!?]{1,80}[,;] so (?P<so>[^.;!?]+)", re.IGNORECASE)
+"""What was done because something else could not be: "they couldn't seat us, so we stand"."""
+_DECIDES = re.compile(
+    r"\b(?:i|we)(?: have|['’]ve)? (?:now |just |finally )?"
+    r"(?:settled (?:for|on)|decided (?:on|for)|went (?:for|with)|go(?:ing)? (?:for|with)|chose|opted for|picked)\b",
+    re.IGNORECASE,
+)
+"""The speaker chose something: "tin might rust, we settled for zinc"."""
 _PARTS = re.compile(r"(?<=[,;:.!?，；：。！？])")
 
 
@@ -222,7 +231,10 @@ class StatementCores:
         taken += [(one.start, one.end) for one in numbers] + [one.span() for one in _COUNTED.finditer(text)]
         names = frozenset(one for one in about.persons if not _NO_PERSON.match(one))
         asks = any(clause.asked and not _TOPIC.match(clause.text) for clause in reading.clauses)
-        which = list(marks.WHICH.finditer(text))
+        dates = [(one.start, one.end) for one in numbers]
+        which = [
+            one for one in marks.WHICH.finditer(text) if not any(start <= one.start() < end for start, end in dates)
+        ]
         labels = _labels(text, numbers, asked=asks)
         taken += about.spans
         taken += [found.span() for found in which]
@@ -266,6 +278,7 @@ class StatementCores:
             Piece(f"{found[2]}:{_NTH.get(found[1].lower(), found[1])}", *found.span())
             for found in _FLOOR.finditer(text)
         ]
+        codes += [Piece(canonical, start, end) for start, end, canonical in days(text)]
         rest = _blanked(text, [(one.start, one.end) for one in codes]) if codes else text
         rest = _COUNTED.sub(_figure, rest) if not chinese else rest
         numbers = [Piece(canonical, start, end) for start, end, canonical in self._quantities.spans(rest)] + codes
@@ -354,8 +367,12 @@ def _only_doubts(text: str) -> bool:
     """Whether it asks, plans or weighs something, and no part tells of a change without that."""
     if marks.DOUBTS.search(text) is None:
         return False
+    hindered = _HINDERED.search(text)
+    if hindered is not None and marks.DOUBTS.search(hindered["so"]) is None:
+        return False
     parts = _PARTS.split(text)
-    return not any(marks.CHANGES.search(part) and not marks.DOUBTS.search(part) for part in parts)
+    decides = (part for part in parts if marks.CHANGES.search(part) or _DECIDES.search(part))
+    return all(marks.DOUBTS.search(part) for part in decides)
 
 
 def _changes(text: str, tokens: list[Token]) -> bool:

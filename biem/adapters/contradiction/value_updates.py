@@ -143,7 +143,7 @@ class ValueUpdates:
             return None
         if new.days and "weekday" not in by_kind(old.numbers):
             return None
-        if follows and _corrects(old, new) and _is_brief(new) and _replies(old, new):
+        if follows and _corrects(old, new) and _is_brief(new) and _replies(old, new) and not _names_another(old, new):
             return Verdict("update", _BRIEF, "corrected right after", subject=_subject(old, old.classes), aligned=True)
         found = next((why for part in parts_of(old, new) if (why := self._differ(old, part))), None)
         if found is None:
@@ -407,6 +407,11 @@ def _replies(old: Core, new: Core) -> bool:
             return not gained and set(other[""]).isdisjoint(_UNIT.sub("", value) for value in next(iter(one.values())))
         return not gained and any(kind in one and one[kind].isdisjoint(values) for kind, values in other.items())
     return bool(gained) and len(gained) <= _VALUE and not _measured(old) and bool(old.words)
+
+
+def _names_another(old: Core, new: Core) -> bool:
+    """Whether a correction names a thing that the older lacks, and tells how that is: "sorry, the exam is in June"."""
+    return any(named.isdisjoint(stems(old.words)) for named in _definite(new))
 
 
 def _adds(new: Core, gained: list[Piece], classes: frozenset[str]) -> bool:

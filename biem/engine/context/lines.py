@@ -13,7 +13,15 @@ from biem.domain.speech.acts import is_ironic, is_standing_order, is_statement
 from biem.domain.speech.excerpt import excerpt
 from biem.domain.text import late
 from biem.domain.tokens import estimate_tokens
-from biem.engine.context.persons import foreign_penalty, is_named, named_by, seen_by_the_user, speakers_meant
+from biem.engine.context.persons import (
+    foreign_penalty,
+    is_named,
+    named_by,
+    refers_back,
+    result_of,
+    seen_by_the_user,
+    speakers_meant,
+)
 from biem.engine.query.question import asks_of_the_past, asks_what_was
 from biem.ports import Analyzer
 from biem.ports.contradiction import ContradictionRules
@@ -35,7 +43,8 @@ _OF_ANYTHING = frozenset({"name"})
 _HAN = late("[\u4e00-\u9fff]")
 _CLAUSES = re.compile(r"[,;:，；：。！？!?]\s*|\.\s+")
 _SUPPOSES = late(
-    r"^\W*(?:if|suppose|imagine|what if|perhaps|maybe|(?:i|we) (?:may|might|could))\b"
+    r"^\W*(?:if(?! (?:you|any(?:one|body)|some(?:one|body)) (?:ever |still )?(?:needs?|wants?|ha(?:s|ve) to)\b)"
+    r"|suppose|imagine|what if|perhaps|maybe|(?:i|we) (?:may|might|could))\b"
     r"|^\W*(?:(?:[今明后]年|[下这]个?[月周]|以后|将来|过几[年天])?(?:我们?)?(?:也许|可能|或许|说不定))|^\W*(?:假如"
     r"|如果|要是|假设)"
     r"|\bnot sure yet\b|还没(?:想好|定|确定)"
@@ -59,6 +68,10 @@ _GUESSES = late(
 """Words with which an assistant guesses about the user. "You could visit …" is a suggestion."""
 _A_LIVING = late(r"\b(?:for|mak(?:e|es|ing)|earn(?:s|ing)?) (?:a|my|our|your|his|her|their) living\b", re.IGNORECASE)
 """Asks for a job: its word is no word of homes."""
+_BY_NAMES = frozenset({"name", "place"})
+"""Kinds of values that are given by names."""
+_NAMES = re.compile(r"(?<=[a-z] )[A-Z][\w-]+")
+"""Names within a sentence."""
 _QUOTES = late(
     '^["“‘\'「『][^"”’」』]+["”’\'」』]\\W{0,2}(?:\\w+\\W+){0,4}?(?:said|says|told|wrote)\\b'
     '|^["“‘\'「『].+["”’\'」』].{0,12}[说道]|^\\W*.{1,20}(?:\\b(?:said|says)\\b|说)\\s*[,:，：]?\\s*["“‘「『]',
@@ -78,6 +91,10 @@ class RatedLine:
     """From the user's point of view: the user is `me`, even if the assistant says "you"."""
     foreign: float
     """Penalty for the persons it is about (`biem.engine.context.persons`)."""
+    said: str = ""
+    """The clauses of its text that have a word of the question; all of it where none or each has one."""
+    owners: frozenset[str] = frozenset()
+    """The persons of these clauses, as in `matter`."""
     worth: float = 0.0
     """Log-odds that it is about what is asked; raised to those of a line that it succeeds."""
 
@@ -159,6 +176,8 @@ class LineReader:
             terms_told = frozenset(self._terms_of(node.text))
             if node.kind == "event":
                 told = seen_by_the_user(self._matter(part, question.english), node)
+                if _BY_NAMES & asked.wants & told.gives:
+                    told = replace(told, gives=told.gives - self._only_by_names(part, question))
                 if hit.answers is not None:
                     told = _with_question(
                         told, seen_by_the_user(self._matter(hit.answers.text, question.english), hit.answers)
@@ -184,7 +203,8 @@ class LineReader:
                     foreign = foreign_penalty(
                         by_name_asked, question.text.lower(), by_name, part.lower(), translated=False
                     )
-            lines.append(RatedLine(hit, terms_told, like, told, foreign))
+            said, owners = self._asked_of(part, question, told.persons)
+            lines.append(RatedLine(hit, terms_told, like, told, foreign, said, owners))
         _know_by_name(lines, persons)
         return lines
 
@@ -201,6 +221,27 @@ class LineReader:
                 if not penalty:
                     return 0.0
         return penalty
+
+    def _asked_of(self, part: str, question: LineQuestion, persons: frozenset[str]) -> tuple[str, frozenset[str]]:
+        """The clauses that have a word of the question, with their persons: "lunch is at two, the twins have football"
+        is about the lunch.
+        """
+        clauses = _CLAUSES.split(result_of(part)) if persons - {"me", "you"} else []
+        asked = [clause for clause in clauses if not question.terms.isdisjoint(self._terms_of(clause))]
+        if not asked or len(asked) == len(clauses) or not part.isascii():
+            return part, persons
+        said = ", ".join(asked)
+        if refers_back(said):
+            return part, persons
+        return said, self._matter(said, question.english).persons & persons
+
+    def _only_by_names(self, part: str, question: LineQuestion) -> frozenset[str]:
+        """Kinds of values that it gives only by the names of the question: "Ada sings" tells no place of Ada."""
+        names = _NAMES.findall(question.text)
+        if not names:
+            return frozenset()
+        unnamed = re.sub(rf"\b(?:{'|'.join(map(re.escape, names))})\b", "they", part)
+        return _BY_NAMES - self._matter(unnamed, question.english).gives
 
     def _part(self, text: str, terms: frozenset[str]) -> str:
         """The sentences of a long text that have most of these terms; a shorter text itself."""
@@ -221,7 +262,8 @@ def _know_by_name(lines: Sequence[RatedLine], asked: frozenset[str]) -> None:
         names = [name for name in same if name in known]
         if line.foreign and names:
             line.foreign = 0.0
-            line.matter = replace(line.matter, persons=line.matter.persons.union(same[name] for name in names))
+            meant = frozenset(same[name] for name in names)
+            line.matter, line.owners = replace(line.matter, persons=line.matter.persons | meant), line.owners | meant
 
 
 def _with_question(told: Matter, asked: Matter) -> Matter:

@@ -18,6 +18,9 @@ _FUNCTION = frozenset(
         "a an the my our your his her its their this that these those new old same other current present actual own"
         " whole and or but of for in at on to from with by is are was were be been has have had we i you he she it they"
         " not no now just also only so then"
+        " one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+        " eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand half dozen couple"
+        " all both each every some any many several few more most fewer less"
         " 的了个这那把被和跟在是我你他她它们咱人都也就还又再新给让从到将后先现只为去每些边"
         " 来上得改换涨降有要能看说算摸嫌点号昨今明天一二三四五六七八九十两几",
     )
@@ -34,6 +37,11 @@ _ADVERB = re.compile(
 )
 _SKIPPED = frozenset(("的", "now", "still", "already", "also"))
 """Between a word and what distinguishes it."""
+_VALUES = re.compile(
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan|febr)uary|march|april|may|june?|july?|august"
+    r"|(?:septem|octo|novem|decem)ber|today|tonight|tomorrow|yesterday|noon|midnight"
+)
+"""Times: a word before one distinguishes no thing, as in "works Fridays"."""
 _DETERMINES = frozenset(("the", "my", "our"))
 _HIS = re.compile(r"\b(?:his|her|their) (?:new |old )?([a-z]+)(?: ([a-z]+))?", re.IGNORECASE)
 _NOUN = (
@@ -60,6 +68,10 @@ _THING_DOES = re.compile(
 _I_DO = re.compile(r"(?:I|[Ww]e) (?:now |only |also |still )?(?P<does>[a-z]+)\b")
 _DOES = re.compile(r"[a-z]+(?:ing|ed)|read|got|bought|sold|left|quit|use|took|lost")
 """A verb before a name."""
+_DONE = re.compile(r"(?:[A-Za-z]{2,}ed|[Gg]ot|[Bb]ought|[Ss]old|[Gg]ave|[Tt]ook|[Ll]ost|[Ll]eft|[Mm]ade|[Pp]ut)")
+"""A verb that a sentence may begin with, without its subject."""
+_BEGINS = re.compile(r"[.!?]\s")
+_DOERS = frozenset(("i", "we", "you", "they", "he", "she", "who"))
 _NO_MODIFIER = re.compile(f"(?:周|星期|礼拜)[一二三四五六日天]|{ADDRESSED}")
 """A weekday, whose first character is also that of 周会, and a surname: 沈医生 is a name, 儿科医生 a kind."""
 _MOST_CHARS = 500
@@ -162,6 +174,8 @@ class _Pairs:
                 between = " "
             if _DOES.fullmatch(found[before].group()) and found[place].group()[0].isupper():
                 continue  # "reading Emma", "finished Emma": what is done with it
+            if _is_verb(text, found, before):
+                continue
             if _may_distinguish(words[before], words[place]) and _BETWEEN.fullmatch(between):
                 owned = between[:1] in ("'", "’", "的")
                 yield words[place], _OWNER if owned else "before", words[before]
@@ -178,8 +192,18 @@ class _Pairs:
 _pairs = lru_cache(_KEPT)(_Pairs)
 
 
+def _is_verb(text: str, found: list[re.Match[str]], place: int) -> bool:
+    """Whether a word is what somebody does: "we order tea", "Ida wants tea", "Swapped tea for coffee"."""
+    word, before = found[place].group(), found[place - 1] if place else None
+    if before is None or _BEGINS.search(text, before.end(), found[place].start()):
+        return _DONE.fullmatch(word) is not None
+    of_a_name = before.group()[0].isupper() and _plain(before.group()) not in _FUNCTION
+    named = of_a_name and word.endswith("s") and word.islower()
+    return text[before.end() : found[place].start()] == " " and (named or before.group().lower() in _DOERS)
+
+
 def _may_distinguish(word: str, head: str) -> bool:
-    return not {word, head} & _FUNCTION and _ADVERB.fullmatch(word) is None
+    return not {word, head} & _FUNCTION and _ADVERB.fullmatch(word) is None and _VALUES.fullmatch(head) is None
 
 
 def _plain(word: str) -> str:

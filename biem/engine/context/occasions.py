@@ -9,11 +9,19 @@ _ENDS = re.compile(
     r"|(?<!been )\bfor (?:the next |another |about )?"
     r"(?:an?|one|two|three|four|five|six|seven|eight|ten|a few|a couple of|some|\d{1,2}) "
     r"(?:hours?|days?|nights?|weeks?|weekends?|months?)\b(?! now)"
-    r"|\b(?:until|till) (?:the |next |this )?(?:mon|tues|wednes|thurs|fri|satur|sun|\d|end|week|month|beginning)"
     r"|这[几两三]天|暂时|临时|先凑合|[到住]?到?(?:周|星期|礼拜|下周|月)[一二三四五六日天底]?(?:为止|回[去来]|就回)",
     re.IGNORECASE,
 )
 """Limits the text to a time that ends."""
+_UNTIL = re.compile(
+    r"\b(?:until|till) (?:the |next |this )?(?:mon|tues|wednes|thurs|fri|satur|sun|\d|end|week|month|beginning)",
+    re.IGNORECASE,
+)
+_ASKS_FOR_AN_END = re.compile(
+    r"\b(?:deadline|due|until|till|expires?|valid|how long)\b|\b(?:by|to) (?:when|what|which)\b|截止|到期|期限",
+    re.IGNORECASE,
+)
+"""Asks for the end of a time: then "they gave us till the 8th" tells of no exception."""
 _ON_A_DAY = re.compile(
     r"\bthis (?:week|month|weekend|once|time|(?:mon|tues|wednes|thurs|fri|satur|sun)day|morning|afternoon|evening)\b"
     r"|\b(?:today|tonight|tomorrow)\b|\bfor once\b"
@@ -44,6 +52,8 @@ def is_exception(newer: str, older: str, asked: str) -> bool:
     a habit. False if the question, too, is about an occasion.
     """
     new, old, question = map(_read, (newer, older, asked))
+    if new.until_only and _ASKS_FOR_AN_END.search(asked):
+        return False
     if not new.passes or new.lasts or question.passes or (old.passes and not old.lasts):
         return False
     return new.ends or old.repeats or question.is_usual
@@ -55,10 +65,13 @@ class _Occasion(NamedTuple):
     lasts: bool
     repeats: bool
     is_usual: bool
+    until_only: bool
+    """It ends at a time, and has no other mark."""
 
 
 @lru_cache(512)
 def _read(text: str) -> _Occasion:
-    ends = _ENDS.search(text) is not None
-    marks = (_LASTING, _HABIT, _AS_USUAL)
-    return _Occasion(ends, ends or bool(_ON_A_DAY.search(text)), *(bool(mark.search(text)) for mark in marks))
+    ends, until, on_a_day = (mark.search(text) is not None for mark in (_ENDS, _UNTIL, _ON_A_DAY))
+    lasts, repeats, is_usual = (mark.search(text) is not None for mark in (_LASTING, _HABIT, _AS_USUAL))
+    passes = ends or until or on_a_day
+    return _Occasion(ends or until, passes, lasts, repeats, is_usual, until and not (ends or on_a_day))

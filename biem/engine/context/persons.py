@@ -46,6 +46,14 @@ _HAN_STATE = (
     "(?:[跟和对]我说|告诉我|说)?[，,：:]?[他她]?(?:现在|已经|最近|又|也|都|早就)*"
     "(?:不?再?[在有是住开养吃喝穿坐用当做学练]|不|戒|喜欢|爱|改[吃喝用开坐学练]|换了?[工手车房号]|搬)"
 )
+_RESULT = re.compile(
+    r"^\W*(?:since|because|as|now that) [^,;.]+, (?P<then>.+)$"
+    r"|[,;] (?:and )?(?:so|therefore|which is why|that['’]s why) (?!that\b|far\b)(?P<so>.+)$"
+    r"|^(?P<first>.+?),? because \S.*$",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What follows from a reason given beside it: "Kim has the car that day, so we leave on Sunday"."""
+_THIRD_PERSON = re.compile(r"\b(?:he|she|they|him|her|his|their|them)\b", re.IGNORECASE)
 _UNNAMED_PERSON = re.compile(
     r"\W*(?:[A-Z][a-z]+[,:] )?(?:the|a|an|that|some|one of the) (?:young |old |nice )?"
     r"(?:man|woman|guy|lady|gentleman|girl|boy|kids?|child(?:ren)?|couple|family|people|bloke|chap|colleague|neighbou?rs?|friend|student|tenant|stranger)\b"
@@ -119,9 +127,24 @@ def states_own(text: str, told: frozenset[str]) -> bool:
     Also where the user only passes it on. False if it mentions the user otherwise.
     """
     names = {name for name in told if "." not in name} - {"me", "you", "quoted"}
+    text = result_of(text)
     if not names or _TO_ME.search(_PASSED_ON.sub(" ", text)):
         return False
     return any(_stating(name).search(text) for name in names)
+
+
+def result_of(text: str) -> str:
+    """The part of a text for which the rest gives a reason, unless it is about a person of that; else all of it."""
+    found = _RESULT.search(text)
+    if found is None:
+        return text
+    said = next(part for part in found.groups() if part)
+    return text if refers_back(said) else said
+
+
+def refers_back(text: str) -> bool:
+    """Whether it names a person by a pronoun: he, her."""
+    return _THIRD_PERSON.search(text) is not None
 
 
 def is_of_an_unnamed_person(text: str) -> bool:
@@ -132,7 +155,11 @@ def is_of_an_unnamed_person(text: str) -> bool:
 @lru_cache(_KEPT)
 def _owned_by(name: str) -> re.Pattern[str]:
     han = _HAN_PETS.get(name, name)
-    return re.compile(rf"(?<![a-z])(?:{re.escape(name)}(?:['’]s\b|s?['’](?= )|的)|{re.escape(han)}的)", re.IGNORECASE)
+    return re.compile(
+        rf"(?<![a-z])(?:{re.escape(name)}(?:['’]s\b(?! ?(?:$|[,.;:!?]))|s?['’](?= )|的)|{re.escape(han)}的)"
+        rf"|\b(?:is|are|was|were) {re.escape(name)}['’]s\b",
+        re.IGNORECASE,
+    )
 
 
 @lru_cache(_KEPT)

@@ -12,12 +12,13 @@ near their numbers are, and how much the vector of the later one is that of a te
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import timedelta
 
 from biem.domain.conflict import Matter
 from biem.domain.policies.succession import SuccessionWeights
 from biem.domain.text import jaccard, share
+from biem.engine.context.former_values import denies_former
 from biem.engine.context.lines import UNCHANGED, LineQuestion, RatedLine, is_han, rarity, supposes
 from biem.engine.context.modifiers import (
     does_the_same,
@@ -132,8 +133,8 @@ class Succession:
             shared = self._things[id(newer)] & self._question.matter.things
             if has_other_possessor(said, self._question.text) or (is_of_an_unnamed_person(said) and not shared):
                 return True
-        told, text = newer.matter, newer.hit.node.text
-        if self._is_of_one_not_asked_for(told, older.matter):
+        told, text = replace(newer.matter, persons=newer.owners), newer.said
+        if self._is_of_one_not_asked_for(told, older.matter, newer.terms):
             return True
         if not self._is_foreign(newer, older):
             return False
@@ -146,11 +147,13 @@ class Succession:
             return True
         return states_own(text, told.persons - known) and not self._asks_who
 
-    def _is_of_one_not_asked_for(self, told: Matter, of_both: Matter) -> bool:
-        """Whether it is about one of the persons of the older line, and the question about another one of them."""
+    def _is_of_one_not_asked_for(self, told: Matter, of_both: Matter, terms: frozenset[str]) -> bool:
+        """Whether it is about one of the persons of the older line, and the question about another one of them, whom
+        it does not name.
+        """
         asked = frozenset(name for name in self._question.matter.persons if "." not in name) - {"me", "you"}
         others, both = told.persons - {"you"}, frozenset(name.rpartition(".")[2] for name in of_both.persons)
-        if not others or "me" in others or relatives(told):
+        if not others or "me" in others or relatives(told) or not asked.isdisjoint(terms):
             return False
         return others < both and others.isdisjoint(asked) and share(asked, both)
 
@@ -220,7 +223,12 @@ class Succession:
         topics = self._question.matter.topics & older.matter.topics
         if not topics or not topics.isdisjoint(newer.matter.topics):
             return False
-        known = self._things[id(older)] | self._question.matter.things
+        persons = older.matter.persons | self._question.matter.persons
+        known = (
+            self._things[id(older)]
+            | self._question.matter.things
+            | {part for name in persons for part in name.split(".")}
+        )
         words = [word for word in self._question.terms - known if len(word) >= (_STEM if word.isascii() else _HAN_STEM)]
         return any(thing.startswith(word) for thing in self._things[id(newer)] - known for word in words)
 
@@ -283,9 +291,13 @@ class Succession:
         return any(thing.startswith(term) for term in self._question.terms)
 
     def log_odds(self, newer: RatedLine, older: RatedLine) -> float:
-        """That the newer line tells how the matter of the older one stands now."""
+        """That the newer line tells how the matter of the older one stands now; it probably does if it denies a date or
+        time of that.
+        """
         measured = self.features(newer, older)
-        return _BIAS + sum(weight * measured[name] for name, weight in _WEIGHTS.items())
+        found = _BIAS + sum(weight * measured[name] for name, weight in _WEIGHTS.items())
+        denied = denies_former(newer.hit.node.text, newer.matter, older.matter)
+        return max(found, 0.0) if denied else found
 
     def features(self, newer: RatedLine, older: RatedLine) -> dict[str, float]:
         """The features of two lines of which one was said later, named as the weights are."""

@@ -9,9 +9,13 @@ import re
 OF_BIRTHDAYS = "(?:party|parties|presents?|gifts?|cakes?|cards?|dinner|lunch|bash|trip|wish(?:es)?)"
 HAN_OF_BIRTHDAYS = "(?:[会宴]|蛋糕|礼物|派对|聚会|贺卡|卡片|歌)"
 """After "birthday" these name another thing than a date of birth."""
+_IN_USE = ("is", "are", "was", "were", "be", "been", "go", "goes", "went", "gone")
+IN_USE = re.compile(rf"\b(?:{'|'.join(_IN_USE)}) live\b", re.IGNORECASE)
+"""Something is in use, or told as it happens: "version 3 is live"."""
+_LIVE = "".join(rf"(?<!\b{word} )" for word in _IN_USE) + r"live[sd]?"
 _CLASSES = {
     "home": (
-        r"live[sd]?|(?<!\ba )(?<!\bmy )(?<!\bhis )(?<!\bher )(?<!\btheir )living|resid(?:e|es|ed|ing)|based|homes?|house|flat|apartment|condo|address|moved?|relocat(?:e|ed|es)"
+        rf"{_LIVE}|(?<!\ba )(?<!\bmy )(?<!\bhis )(?<!\bher )(?<!\btheir )living|resid(?:e|es|ed|ing)|based|homes?|house|flat|apartment|condo|address|moved?|relocat(?:e|ed|es)"
         r"|settled|small place|place|move|moving|town|city|rent(?:ed)?(?= (?:an?|the) (?:flat|room|house|place))",
         r"居住|住在|住址|住|安了?个?家|家在|的家(?![庭人长里具])|小?房子|租了|搬家|搬到|搬去|搬|定居|新家|老家在",
     ),

@@ -23,8 +23,19 @@ RULES = contradiction.build()
         ("What is the number of the house made of?", set()),
         ("What is our boat called?", {"name"}),
         ("我们的船叫什么名字？", {"name"}),
-        ("Where do I live?", set()),
+        ("Where do I live?", {"place"}),
         ("我住在哪里？", set()),
+        ("How old is my nephew?", {"age"}),
+        ("How long is the lease?", {"span"}),
+        ("How often do I water the fern?", {"often"}),
+        ("What does the drummer earn?", {"amount"}),
+        ("What do we pay for the hall?", {"amount"}),
+        ("What did I pay for?", set()),
+        ("What's the fee for the mooring?", {"amount"}),
+        ("What is Ada's birthday?", {"time"}),
+        ("What is my birthday wish?", set()),
+        ("What is the membership number?", {"digits"}),
+        ("What number is the bus?", set()),
     ],
 )
 def test_a_question_asks_for_a_kind_of_value(question: str, wants: set[str]) -> None:
@@ -45,6 +56,19 @@ def test_a_question_asks_for_a_kind_of_value(question: str, wants: set[str]) -> 
         ("We sail on the Kittiwake.", "name", "amount"),
         ("Our boat needs new ropes on Monday.", "time", "name"),
         ("船名是海鸥号。", "name", "amount"),
+        ("The fair is on the ninth of June.", "time", ""),
+        ("Rehearsal on the eleventh.", "time", ""),
+        ("The kitchen is on the second floor.", "place", "time"),
+        ("They shut the gate at eight.", "time", ""),
+        ("She arrived at eight houses.", "amount", "time"),
+        ("Ada turned forty.", "age", ""),
+        ("Ada was born on 3 April.", "time", "age"),
+        ("Ada ran it in 12.4.", "amount", "age"),
+        ("I'm in plaster for six weeks.", "span", ""),
+        ("They moved me to the 14th.", "time", "span"),
+        ("The fern gets water twice a week.", "often", ""),
+        ("The kiosk is next to the mill.", "place", ""),
+        ("The drummer is twenty.", "age", "place"),
         ("船上有三根新绳子。", "amount", "name"),
     ],
 )
@@ -52,6 +76,28 @@ def test_a_text_gives_kinds_of_value(text: str, given: str, absent: str) -> None
     gives = RULES.matter(text).gives
     assert given in gives
     assert absent not in gives
+
+
+def test_a_day_in_words_is_that_day() -> None:
+    assert RULES.matter("The fair is on the third of May.").numbers == {"05-03"}
+    assert RULES.matter("The fair is on the third of May.").which == set()
+    assert RULES.matter("The fair is on June the twenty-first.").numbers == {"06-21"}
+    assert RULES.matter("The fair is on the ninth.").numbers == {"9"}
+    assert RULES.matter("The third of my sons sings.").numbers == set()
+
+
+def test_what_was_done_since_something_could_not_be_is_decided() -> None:
+    assert not RULES.matter("They couldn't repair the organ, so we sing with the piano.").open
+    assert not RULES.matter("Tin might rust, we settled for zinc.").open
+    assert RULES.matter("Tin might rust, we looked at zinc.").open
+    assert RULES.matter("I couldn't sing with a piano.").open
+    assert RULES.matter("They couldn't repair the organ, so we might sing alone.").open
+
+
+def test_what_is_live_has_no_home() -> None:
+    assert RULES.matter("Which build is live?").topics == set()
+    assert RULES.matter("The new site went live.").topics == set()
+    assert RULES.matter("Where does he live?").topics == {"home"}
 
 
 def test_what_is_left_is_no_employer_that_was_left() -> None:

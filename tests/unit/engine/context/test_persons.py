@@ -18,6 +18,9 @@ from biem.engine.context.persons import names_owner, states_own
         ("I moved it.", {"me"}, False),
         ("The cat's pills were changed.", {"me.cat"}, True),
         ("The twins' room was painted.", {"twins"}, True),
+        ("The tulips are at 2 euros since Valentine's.", {"valentine"}, False),
+        ("We sing at Irma's, it is warmer.", {"irma"}, False),
+        ("The red bike is Irma's.", {"irma"}, True),
     ],
 )
 def test_the_owner_is_a_relative_or_said_by_a_possessive(text: str, told: set[str], owned: bool) -> None:
@@ -47,3 +50,17 @@ def test_a_boss_owns_what_everybody_has_and_no_meeting() -> None:
 )
 def test_who_tells_of_himself_or_acts_for_the_user(text: str, told: set[str], own: bool) -> None:
     assert states_own(text, frozenset(told)) == own
+
+
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        ("Irma has the car on Monday, so the trip is on Tuesday.", False),
+        ("Since Irma has the car on Monday, the trip is on Tuesday.", False),
+        ("The trip is on Tuesday because Irma has the car on Monday.", False),
+        ("Irma has a cold, so she is at home.", True),
+        ("Irma has the car on Monday.", True),
+    ],
+)
+def test_a_reason_tells_nothing_of_its_own(text: str, own: bool) -> None:
+    assert states_own(text, frozenset({"irma"})) == own

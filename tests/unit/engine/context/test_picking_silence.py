@@ -33,6 +33,9 @@ def sure(question: str, hits: Sequence[Hit], confidence: float = 0.9) -> float:
         ("How heavy is Bruno?", "Bruno thinks I should buy a boat.", "Bruno weighs 80 kilos."),
         ("阿强多重？", "阿强觉得我该买条船。", "阿强有80公斤。"),
         ("When does Bruno arrive?", "Bruno hates to arrive anywhere.", "Bruno arrives on 4 May."),
+        ("Where does Bruno live?", "My friend Bruno is a soprano.", "My friend Bruno lives in Ghent."),
+        ("What does Bruno earn?", "Bruno looks after the boats.", "Bruno gets 2100 a month for the boats."),
+        ("How old is Bruno?", "Bruno ran the lake in 48.2 minutes.", "Bruno is 31."),
     ],
 )
 def test_a_line_without_a_value_of_the_kind_asked_for_makes_unsure(question: str, without: str, value: str) -> None:

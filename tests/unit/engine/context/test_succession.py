@@ -62,6 +62,42 @@ CHANGES = [
     ("周会星期几开？", "周会星期二开。", "周会改到星期四了。"),
     ("数学老师是谁？", "数学老师是王老师。", "数学老师换成了陈老师。"),
     ("Who maintains the Android app?", "Priya maintains the Android app.", "Tomas took over the Android app."),
+    (
+        "What day do we rehearse?",
+        "We rehearse Mondays at Olga's place.",
+        "Olga teaches Mondays these days, so the quartet meets on Thursday evenings.",
+    ),
+    (
+        "How many wool hats do we have?",
+        "We have 30 of the wool hats on the shelf.",
+        "Sold six hats at the fair, 24 hats remain.",
+    ),
+    (
+        "What time do we eat breakfast on Saturday?",
+        "Breakfast on Saturday is at eight.",
+        "Saturday breakfast is at ten, the kids have judo until nine.",
+    ),
+    (
+        "Who has the key to the shed?",
+        "Key to the shed is with Anton.",
+        "If you need anything from the shed, ring Mona, she has the key to it on her board. Anton left.",
+    ),
+    (
+        "By what date must the boiler be replaced?",
+        "The boiler in the annex must be replaced by 3 March.",
+        "The council gave us till the 20th of March for the boiler in the annex.",
+    ),
+    (
+        "Where does Lidia live?",
+        "Our daughter Lidia is in Hull with the kids, so we only phone.",
+        "Lidia says the Leith house has a garden for the kids, they got the keys on Monday, and goodbye Hull.",
+    ),
+    ("When does the bus to Lund go?", "The bus to Lund goes at 7:25.", "The board shows 7:55, not 7:25."),
+    (
+        "When is my aunt Rosa's birthday?",
+        "My aunt Rosa's birthday is on 6 July.",
+        "I got it wrong, Rosa's is on 16 July.",
+    ),
 ]
 OTHERS = [
     ("Which day is the weekly sync?", "The weekly sync is on Tuesday.", "We moved the monthly sync to Thursday."),

@@ -1,0 +1,52 @@
+"""Days of a month and hours in English words: "the third of May", "on the seventh", "at nine"."""
+
+import re
+from collections.abc import Iterator
+
+_UNITS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+_DAYS = (
+    *_UNITS,
+    *("tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth"),
+    *("eighteenth", "nineteenth", "twentieth"),
+    *(f"twenty-{unit}" for unit in _UNITS),
+    *("thirtieth", "thirty-first"),
+)
+_DAY_OF = {word: day for day, word in enumerate(_DAYS, 1)}
+_DAY = "|".join(sorted((word.replace("-", "[- ]") for word in _DAYS), key=len, reverse=True))
+_LATER_DAY = _DAY.replace("|first", "").replace("|second", "").replace("|third", "")
+"""All but first to third: "she is the second" may tell a place among others."""
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)"
+)
+_ENDS = (
+    r"(?=\s*(?:$|[,.;:!?)])|\s(?:and|but|so|instead|because|at|in the|now|not|already|of (?:this|next|the) month)\b)"
+)
+"""What follows a day or an hour: no noun, as in "on the third floor"."""
+_DATE = rf"\b(?:(?P<day>{_DAY}) of (?P<month>{_MONTH})|(?P<of>{_MONTH}) (?:the )?(?P<nth>{_DAY}))\b"
+_ALONE = (
+    rf"\b(?:on|to|till|until|by|from|before|after) the (?P<alone>{_DAY})\b{_ENDS}"
+    rf"|\b(?:is|was|be|it['’]s) the (?P<later>{_LATER_DAY})\b{_ENDS}"
+)
+_FOUND = re.compile(f"{_DATE}|{_ALONE}", re.IGNORECASE)
+HOUR = (
+    r"\b(?:at|until|till|before|after|by|around|about|past|to)"
+    r" (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
+    rf"(?:{_ENDS}|(?=\s(?:sharp|on|every|each|to|till|until)\b))"
+)
+"""An hour in words."""
+DAY = rf"{re.sub(r'[?]P<[a-z]+>', '?:', _DATE)}|{re.sub(r'[?]P<[a-z]+>', '?:', _ALONE)}"
+"""A day in words, without groups of a name."""
+
+
+def days(text: str) -> Iterator[tuple[int, int, str]]:
+    """The days of a text, as a span and `05-03`, or `7` without a month."""
+    for found in _FOUND.finditer(text):
+        name = next(name for name in ("day", "nth", "alone", "later") if found[name])
+        day = _DAY_OF[found[name].lower().replace(" ", "-")]
+        month = found["month"] or found["of"]
+        if month is None:
+            yield *found.span(name), str(day)
+        else:
+            yield *found.span(), f"{_MONTHS.index(month[:3].lower()) + 1:02}-{day:02}"

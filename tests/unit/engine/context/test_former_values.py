@@ -1,0 +1,24 @@
+"""Texts that deny a time or date of an earlier one."""
+
+import pytest
+
+from biem.adapters import contradiction
+from biem.engine.context.former_values import denies_former
+
+RULES = contradiction.build()
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "denied"),
+    [
+        ("The bus to Lund goes at 7:25.", "The board shows 7:55, not 7:25.", True),
+        ("Our audit is on 9 May.", "The hall isn't free on the 9th, we do it on the 11th.", True),
+        ("Our audit is on 9 May.", "We audit on 11 May instead of 9 May.", True),
+        ("Our audit is on 9 May.", "We audit on 11 May.", False),
+        ("Our audit is on 9 May.", "I'm not free on 9 May.", False),
+        ("The pool opens at 8:00.", "I can't call at 8:00, let's say 9:00.", False),
+        ("We audit on Mondays.", "I'm not free on Mondays, call me on Fridays.", False),
+    ],
+)
+def test_a_former_time_or_date_is_denied_beside_another_one(older: str, newer: str, denied: bool) -> None:
+    assert denies_former(newer, RULES.matter(newer), RULES.matter(older)) == denied
