@@ -58,7 +58,7 @@ CHANGES = Both(
     r"|\bstopped\b|\bg[ai]ve[n]? up\b|\bgone\b|\bsold\b|\bended\b|\bgoodbye\b|\bused to\b|\bformerly\b|\bpreviously\b"
     r"|\bbec(?:ame|ome)\b|\bupgraded\b|\b(?:up|down) (?:to|from)\b|\braised\b|\blowered\b|\bincreased\b|\breduced\b"
     r"|\bturned\b|\bstarted\b|\btransferred\b|\bquit\b|\bbroke up\b|\bsplit up\b|\bconverted\b|\bditched\b|\bdropped\b|\bstart(?:s|ing)?\b"
-    r"|\b(?:has|have) (?:given|got)\b|\bworn out\b|\bafter all\b|\bover to\b|\bwent (?:up|down|from|to)\b|\blost interest\b"
+    r"|\b(?:has|have) (?:given|got)\b|\bg[ai]ve(?:n|s)? (?:us|me|them) (?:more|extra) time\b|\bworn out\b|\bafter all\b|\bover to\b|\bwent (?:up|down|from|to)\b|\blost interest\b"
     r"|\bcancell?ed\b|\bresigned\b|\bstepped down\b|\bbacked out\b|\bdropped out\b|\bcalled off\b|\bbroke(?:n)? off\b|\bdivorced\b|\bseparated\b|\b(?:is|are) off(?=$|[,.;!])"
     r"|\b(?:has|have) (?:[a-z]{2,}(?:ed|wn|en) (?:to )?(?=\d)|[a-z]{2,}(?:ed|wn|en) to\b)"
     rf"|{_SHIFTED})",
