@@ -49,8 +49,9 @@ _APPOSED = re.compile(
     r"(?:^|[.;!] )(?P<name>[A-Z][\w-]+), (?:my|our) "
     r"(?:(?!\b(?:is|are|was|were|has|have|had|will|can)\b)[^,.;]){2,40},"
 )
-"""A person introduced by a relation: "Anna, my dentist's assistant, lives in Graz". "Sorry, my rent is 900, not 800" has
-a verb there.
+"""A person introduced by a relation: "Anna, my dentist's assistant, lives in Graz".
+
+"Sorry, my rent is 900, not 800" has a verb there.
 """
 _WAYS = {"去程": "outbound", "返程": "return"}
 _BACK = frozenset(("return",))

@@ -146,7 +146,7 @@ ON_DAYS = re.compile(
 )
 """The same; refers to another day if the other statement also names one."""
 WHICH = re.compile(
-    r"\b(?:second|third|other|first|previous|last|next|upper|lower|(?<=\bthe )(?:left|right|front|back)|(?<=\bmy )(?:left|right|front|back)|outbound|inbound|return)\b(?= (?!(?:week|month|year|night|day|time|spring|summer|autumn|fall|winter|name|floor|grade|class|year)s?\b)(?!(?:to|from|in|on|at|for|and|up|by|the|my|our)\b)[a-z])"
+    r"\b(?:second|third|other|first|previous|last|next|upper|lower|(?<=\bthe )(?:left|right|front|back)|(?<=\bmy )(?:left|right|front|back)|outbound|inbound|return)\b(?= (?!(?:week|weekend|month|year|night|day|time|spring|summer|autumn|fall|winter|term|quarter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan|febr)uary|march|april|may|june|july|august|(?:septem|octo|novem|decem)ber|name|floor|grade|class)s?\b)(?!(?:to|from|in|on|at|for|and|up|by|the|my|our)\b)[a-z])"
     r"|(?<=\bflight )(?:out|home|back)\b|(?<=\btrain )(?:out|home|back)\b|(?<=\bway )(?:out|home|back)\b"
     r"|\b(?:daily|weekly|biweekly|fortnightly|monthly|quarterly|yearly|annual)\b(?= [a-z])"
     r"|(?:(?<=\bmy )|(?<=\bour )|(?<=\bthe ))(?:morning|afternoon|evening|night|weekend|summer|winter)\b"
