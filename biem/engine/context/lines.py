@@ -159,6 +159,8 @@ class LineReader:
             terms_told = frozenset(self._terms_of(node.text))
             if node.kind == "event":
                 told = seen_by_the_user(self._matter(part, question.english), node)
+                if told.persons and told.topics and told.holds:  # whole without the question before it
+                    hit = replace(hit, answers=None)
                 if hit.answers is not None:
                     told = _with_question(
                         told, seen_by_the_user(self._matter(hit.answers.text, question.english), hit.answers)
