@@ -294,7 +294,7 @@ def _called(text: str, relations: tuple[tuple[int, int], ...]) -> frozenset[tupl
 def _han_names(called: re.Match[str]) -> frozenset[str]:
     """The name; of a Chinese full name also the given name."""
     name = (called["name"] or called["latin"]).lower()
-    return frozenset((name, name[-2:])) if name > "z" else frozenset((name,))
+    return frozenset((name,)) if name.isascii() else frozenset((name, name[-2:]))
 
 
 def _begins(name: str, things: frozenset[str]) -> bool:

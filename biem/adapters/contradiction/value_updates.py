@@ -13,21 +13,21 @@ from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.journeys import opposed
 from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.lexicon.attributes import SINGLE
-from biem.adapters.contradiction.lexicon.relatives import KIN
 from biem.adapters.contradiction.reading import Reading, StatementReader
 from biem.adapters.contradiction.statement_core import VAGUE, Core, Piece, StatementCores
 from biem.adapters.contradiction.statement_parts import (
     announces,
     are_across,
     are_names,
+    are_of_other_occasions,
     are_of_two,
     by_kind,
     comparable,
     former_of,
     known,
     parts_of,
+    relatives_alike,
     same,
-    same_across,
     stems,
     within,
 )
@@ -79,14 +79,8 @@ _NUMBERED = re.compile(
 _DATE = re.compile(r"[\d-]+$")
 _UNIT = re.compile(r"[^\d.]")
 _DAY = re.compile(r"(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th|[号日])")
-_OCCASIONS = {
-    "春节": "spring", "新年": "new year", "元旦": "new year", "暑假": "summer", "寒假": "winter", "圣诞": "christmas",
-    "周末": "weekend", "蜜月": "honeymoon", "纪念日": "anniversary", "婚礼": "wedding",
-}  # fmt: skip
-"""Occasions in English."""
 _EXCHANGED_ONE = re.compile("换了?个?新的?[^，。,：:]{2,5}(?:[：:]|[，,]?[叫是])")
 """Names the successor of a person."""
-_RANKED = re.compile("^(?:older|younger)")
 _JOINT = re.compile(r"[\s&·'’-]{0,3}(?:(?:of|the|and|de|van|von|的)\s)?")
 
 
@@ -153,7 +147,7 @@ class ValueUpdates:
         if max(len(older.text), len(newer.text)) > _LONGEST or not self.speaks(newer):
             return None
         old, new = self.core(older), self.core(newer)
-        if not (old.holds and new.marked) or _of_others(old, new):
+        if not (old.holds and new.marked) or are_of_other_occasions(old, new):
             return None
         if new.days and "weekday" not in by_kind(old.numbers):
             return None
@@ -172,7 +166,7 @@ class ValueUpdates:
     def rivals(self, older: Reading, newer: Reading) -> bool:
         """Whether they differ only in the value, with or without a mark of change."""
         old, new = self.core(older), self.core(newer)
-        if not (old.holds and new.holds) or new.adds or _of_others(old, new) or opposed(older, newer):
+        if not (old.holds and new.holds) or new.adds or are_of_other_occasions(old, new) or opposed(older, newer):
             return False
         return self._differ(old, new) is not None
 
@@ -400,7 +394,7 @@ def _parted(new: Core, former: list[Piece], gained: list[Piece]) -> bool:
 
 def _same_persons(old: Core, new: Core) -> bool:
     """The same people; a name in only one of them is a value if the statement gives a name."""
-    if old.persons != new.persons and not _relatives_alike(old.persons, new.persons):
+    if old.persons != new.persons and not relatives_alike(old.persons, new.persons):
         left = old.persons - new.persons
         return new.persons <= old.persons and any(_ROLE.search(old.text) for _ in left) and bool(former_of(old, new)[0])
     naming = "name" in old.classes | new.classes
@@ -418,18 +412,6 @@ def _is_translated(name: str, old: Core, new: Core) -> bool:
     own = [piece for core in (old, new) for piece in core.words if piece.stem in name or name in piece.stem]
     other = [piece for core in (old, new) for piece in core.words if piece.stem.isascii() != name.isascii()]
     return any(same(piece, one) for piece in own for one in other)
-
-
-def _relatives_alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether they are the same relatives in two languages: `me.daughter`, `me.女儿`."""
-    if len(one) != len(other) or len(one) != 1:
-        return False
-    english, chinese = sorted((*one, *other))
-    (owner, _, kin), (other_owner, _, other_kin) = english.partition("."), chinese.partition(".")
-    if owner != other_owner or not kin.isascii() or other_kin.isascii():
-        return False
-    known = KIN.get(_RANKED.sub("", kin))
-    return known == KIN[other_kin] if known and other_kin in KIN else same_across(kin, other_kin)
 
 
 def _one_value(text: str, pieces: list[Piece]) -> bool:
@@ -491,15 +473,6 @@ def _measured(core: Core) -> bool:
 def _several(old: Core, new: Core) -> bool:
     """Whether the older mentions more than one attribute."""
     return len(old.classes & SINGLE) > 1 and not old.classes & SINGLE <= new.classes
-
-
-def _of_others(old: Core, new: Core) -> bool:
-    """Whether they name different occasions. 春节 and the Spring Festival are one."""
-    one, other = ({found.group().lower() for found in marks.OCCASIONS.finditer(side.text)} for side in (old, new))
-    if are_across(old, new):
-        one, other = ({_OCCASIONS.get(name, name) for name in side} for side in (one, other))
-        return bool(one and other) and one.isdisjoint(other)
-    return bool(one and other and one != other)
 
 
 def _subject(old: Core, classes: frozenset[str]) -> str:
