@@ -78,6 +78,8 @@ class RatedLine:
     """From the user's point of view: the user is `me`, even if the assistant says "you"."""
     foreign: float
     """Penalty for the persons it is about (`biem.engine.context.persons`)."""
+    untold: bool = False
+    """It is in Chinese, the question is not, and it names a thing that the dictionary does not have."""
     worth: float = 0.0
     """Log-odds that it is about what is asked; raised to those of a line that it succeeds."""
 
@@ -155,7 +157,7 @@ class LineReader:
         for hit, found in zip(hits, _likenesses(hits), strict=True):
             node, part = hit.node, self._part(hit.node.text, terms)
             like = found if part == node.text else max(found, self._likeness(part, terms))
-            told, foreign = Matter(), 0.0
+            told, foreign, untold = Matter(), 0.0, False
             terms_told = frozenset(self._terms_of(node.text))
             if node.kind == "event":
                 told = seen_by_the_user(self._matter(part, question.english), node)
@@ -174,6 +176,7 @@ class LineReader:
                 translated = is_han(node.text) != is_han(question.text)
                 if translated:
                     named_too = {thing for thing, words in question.meanings.items() if words & told.things}
+                    untold = any(is_han(thing) and not self._analyzer.english([thing]) for thing in told.things)
                     told = replace(told, things=told.things | named_too)
                     terms_told |= told.things & question.terms
                 by_name = named_by(told, node, meant) if meant else told
@@ -186,7 +189,7 @@ class LineReader:
                     foreign = foreign_penalty(
                         by_name_asked, question.text.lower(), by_name, part.lower(), translated=False
                     )
-            lines.append(RatedLine(hit, terms_told, like, told, foreign))
+            lines.append(RatedLine(hit, terms_told, like, told, foreign, untold))
         _know_by_name(lines, persons)
         return lines
 

@@ -52,8 +52,10 @@ def block_features(
     place = max(range(len(lines)), key=lambda one: likely[one])
     own, asked, named = measured[place], question.matter, lines[place].matter.things
     lacking = asked.things - named
-    if own["translated"]:  # of a thing without a word in the other script nothing is known
-        lacking = frozenset(thing for thing in lacking if is_han(thing) != is_han(question.text))
+    if own["translated"] and is_han(question.text):  # an English line names things otherwise than the dictionary
+        lacking = frozenset(thing for thing in lacking if not is_han(thing))
+    elif lines[place].untold:
+        lacking = frozenset()
     things = frozenset[str]().union(*(line.matter.things for line in lines))
     topics = frozenset[str]().union(*(line.matter.topics for line in lines))
     likest, unnamed = max(line.like for line in lines), len(asked.things - things) / max(1, len(asked.things))
