@@ -9,6 +9,7 @@ from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.journeys import returns
 from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.lexicon.attributes import HAN_OF_BIRTHDAYS, IN_USE, OF_BIRTHDAYS, SINGLE
+from biem.adapters.contradiction.lexicon.relatives import KIN
 from biem.adapters.contradiction.lexicon.value_kinds import GIVES, WANTS
 from biem.adapters.contradiction.occupations import EMPLOYED_BY, REPORTS, STATES_OCCUPATION
 from biem.adapters.contradiction.reading import Reading
@@ -17,54 +18,10 @@ from biem.adapters.contradiction.subjects import Subjects, is_reported, mentions
 from biem.domain.conflict import Matter
 from biem.domain.speech.names import SURNAME
 
-_SAME_KIN = (
-    "mother mom mum mommy mummy mama 妈妈 母亲 妈",
-    "father dad daddy papa 爸爸 父亲 爸",
-    "wife spouse 老婆 妻子 太太 媳妇",
-    "husband 老公 丈夫",
-    "girlfriend 女朋友 女友",
-    "boyfriend 男朋友 男友",
-    "brother 哥哥 弟弟",
-    "sister 姐姐 妹妹",
-    "son 儿子",
-    "daughter 女儿 闺女",
-    "kid child kids children twins 孩子 双胞胎",
-    "parents parent 父母 爸妈",
-    "grandmother grandma granny 奶奶 外婆 姥姥",
-    "grandfather grandpa 爷爷 外公 姥爷",
-    "uncle 叔叔 舅舅 伯伯",
-    "aunt auntie 阿姨 姑姑 姨妈",
-    "cousin 表哥 表姐 表弟 表妹 堂哥 堂姐 堂弟 堂妹",
-    "nephew 侄子 外甥",
-    "niece 侄女",
-    "friend 朋友 闺蜜",
-    "colleague coworker 同事",
-    "boss manager 老板 上司 领导",
-    "roommate flatmate 室友",
-    "neighbour neighbor 邻居",
-    "classmate 同学",
-    "teacher 老师",
-    "ex 前任",
-    "ex-wife 前妻",
-    "ex-husband 前夫",
-    "ex-girlfriend 前女友",
-    "ex-boyfriend 前男友",
-    "stepdaughter 继女",
-    "stepson 继子",
-    "stepmother 继母 后妈",
-    "stepfather 继父",
-    "mother-in-law 岳母 丈母娘 婆婆",
-    "father-in-law 岳父 公公",
-    "brother-in-law 姐夫 妹夫 小舅子",
-    "sister-in-law 嫂子 弟媳 小姨子",
-    "dog 狗",
-    "cat 猫",
-)
-_KIN = {word: line.split()[0] for line in _SAME_KIN for word in line.split()}
 _ASKED = re.compile(r"\b(?:is|are|was|were|do|does|did|has|had|can|could|will|would|should) ([A-Z][\w-]+)")
 """The person whom a question names."""
-_KIN_WITHIN = re.compile(rf"(?:^|(?<=[\s\u4e00-\u9fff]))(?=({'|'.join(sorted(_KIN, key=len, reverse=True))})\b)")
-_KIN_EN, _KIN_ZH = ("|".join(word for word in _KIN if word.isascii() is latin) for latin in (True, False))
+_KIN_WITHIN = re.compile(rf"(?:^|(?<=[\s\u4e00-\u9fff]))(?=({'|'.join(sorted(KIN, key=len, reverse=True))})\b)")
+_KIN_EN, _KIN_ZH = ("|".join(word for word in KIN if word.isascii() is latin) for latin in (True, False))
 _HAS = re.compile(
     r"\b(?:I|[Ww]e)(?:'ve| have| got)+ (?:only )?(?:(?:an?|one|two|three|four|five) )?(?:[a-z]+ ){0,2}?"
     rf"(?P<kin>{_KIN_EN})s?\b(?! (?:who|name|food|of))(?:(?:,| called| named) (?P<name>[A-Z][\w-]+))?"
@@ -88,8 +45,14 @@ _QUALIFIED = re.compile(
     r"|(?P<han_where>[\u4e00-\u9fff]{2,4})的(?P<han>[\u4e00-\u9fff]{2,3})"
 )
 """One of several people of one name: Anna from accounting."""
-_APPOSED = re.compile(r"(?:^|[.;!] )(?P<name>[A-Z][\w-]+), (?:my|our) [^,.;]{2,40},")
-"""A person introduced by a relation: "Anna, my dentist's assistant, lives in Graz"."""
+_APPOSED = re.compile(
+    r"(?:^|[.;!] )(?P<name>[A-Z][\w-]+), (?:my|our) "
+    r"(?:(?!\b(?:is|are|was|were|has|have|had|will|can)\b)[^,.;]){2,40},"
+)
+"""A person introduced by a relation: "Anna, my dentist's assistant, lives in Graz".
+
+"Sorry, my rent is 900, not 800" has a verb there.
+"""
 _WAYS = {"去程": "outbound", "返程": "return"}
 _BACK = frozenset(("return",))
 _ANY_THING = frozenset(("name",))
@@ -122,7 +85,10 @@ _PETS_OWN = re.compile(
     r"\bthe (cat|dog)(?:['’]s\b| (?=(?:is|isn['’]t|has|hates|loves|eats|weighs|needs|takes)\b))", re.IGNORECASE
 )
 _CALLED = re.compile(r"(?:['’]s name is|['’]s called| is called| is named) (?P<name>[A-Z][\w-]+)")
-_HAN_CALLED = re.compile("[,，]?(?:的?名字)?(?:名?叫|是)(?P<name>[\u4e00-\u9fff]{2,3})(?=[，。！,!；]|$)")
+_HAN_CALLED = re.compile(
+    "[,，]?(?:的?名字)?(?:名?叫|是) ?(?P<name>[\u4e00-\u9fff]{2,3}|[A-Z][a-z]+)(?=[，。！,!；]|$)"
+    "| ?(?:的?名字)?(?:名?叫)? ?(?P<latin>[A-Z][a-z]+)(?![A-Za-z])"
+)
 _I_AM = re.compile(
     r"\b(?:I'm|I am) [A-Z][\w-]+(?: [A-Z][\w-]+)?(?=[,.!;]|$| and\b)"
     r"|\b(?:[Mm]y (?:full |first |last )?name|[Cc]all me|[Ww]ho am I)\b"
@@ -273,7 +239,7 @@ def _persons(reading: Reading, subjects: Subjects, things: frozenset[str]) -> fr
     for start, end in about.spans:  # my aunt Li Na: she is an aunt, too
         if reading.in_chinese or _NOT_MINE.search(text[start:end]):
             continue
-        kin = {f"me.{_KIN[word]}" for word in text[start:end].lower().split() if word in _KIN}
+        kin = {f"me.{KIN[word]}" for word in text[start:end].lower().split() if word in KIN}
         persons |= kin if any(name.startswith("me.") for name in persons) else set()
     for found in _QUALIFIED.finditer(text):
         name, where = (found["name"] or found["han"]), (found["where"] or found["han_where"])
@@ -296,7 +262,7 @@ def _persons(reading: Reading, subjects: Subjects, things: frozenset[str]) -> fr
     if pet := _PETS_OWN.search(text):
         persons.add(f"me.{pet[1].lower()}")
     if "me" in persons and "?" not in text:
-        persons |= {f"me.{_KIN[found['kin'] or found['han']]}" for found in _HAS.finditer(text)}
+        persons |= {f"me.{KIN[found['kin'] or found['han']]}" for found in _HAS.finditer(text)}
     return frozenset(persons)
 
 
@@ -309,20 +275,26 @@ def _called(text: str, relations: tuple[tuple[int, int], ...]) -> frozenset[tupl
         if start in ends or _OF_A_RELATIVE.search(text, start, end):
             continue
         named = {word[1] for word in _KIN_WITHIN.finditer(text[start:end])}
-        kin = next((_KIN[word] for word in _KIN if word in named), "")
+        kin = next((KIN[word] for word in KIN if word in named), "")
         if kin and (name := _NAME.search(text, start, end)):
             found.add((f"me.{kin}", name.group().lower()))
         elif kin and (said := _CALLED.match(text, end)):
             found.add((f"me.{kin}", said["name"].lower()))
         elif kin and (called := _HAN_CALLED.match(text, end)):
-            found |= {(f"me.{kin}", called["name"]), (f"me.{kin}", called["name"][-2:])}
+            found |= {(f"me.{kin}", name) for name in _han_names(called)}
     for had in _HAS.finditer(text):
-        person = f"me.{_KIN[had['kin'] or had['han']]}"
+        person = f"me.{KIN[had['kin'] or had['han']]}"
         if had["name"]:
             found.add((person, had["name"].lower()))
         elif had["han"] and (called := _HAN_CALLED.match(text, had.end())):
-            found |= {(person, called["name"]), (person, called["name"][-2:])}
+            found |= {(person, name) for name in _han_names(called)}
     return frozenset(found)
+
+
+def _han_names(called: re.Match[str]) -> frozenset[str]:
+    """The name; of a Chinese full name also the given name."""
+    name = (called["name"] or called["latin"]).lower()
+    return frozenset((name,)) if name.isascii() else frozenset((name, name[-2:]))
 
 
 def _begins(name: str, things: frozenset[str]) -> bool:
@@ -359,7 +331,7 @@ def _parts(word: str) -> tuple[str, ...]:
 
 
 def _kin_of(word: str, otherwise: str) -> str:
-    return _KIN.get(word) or _KIN.get(word.removesuffix("s"), otherwise)
+    return KIN.get(word) or KIN.get(word.removesuffix("s"), otherwise)
 
 
 def _plain(name: str) -> str:

@@ -63,6 +63,14 @@ _SINCE = re.compile(
     r"|^(?:since|from|as of|after|with) (?:the|this|last|my|our) [\w ]{1,24}?(?=,| (?:i|we|my|our|the|he|she)\b)",
     re.IGNORECASE,
 )
+_WHEN = re.compile(
+    r"\b(?:the other day|(?:an?|one|two|three|four|five|six|ten|a few|some|\d{1,2}) (?:day|week|month|year)s? ago"
+    r"|(?:last|this) (?:night|weekend|winter|spring|summer|autumn|fall|term|quarter))"
+    r"(?=[,.;!?]|$| (?:i|we|he|she|they|it|and|but|so|because|to|in|at|from|with)\b)"
+    r"|上周末|上个?星期(?![一二三四五六日天])|上个?礼拜(?![一二三四五六日天])|[这前]阵子|这段时间|大前天",
+    re.IGNORECASE,
+)
+"""When something came about: neither the thing nor its value."""
 _CODE = re.compile(
     r"(?<![\w.-])(?:\d+(?:-\d+){2,}(?<!\d{4}-\d\d-\d\d)|[A-Za-z]+\d[A-Za-z0-9]*|\d+[A-HJ-LN-Z])(?![\w-])", re.ASCII
 )
@@ -221,7 +229,7 @@ class StatementCores:
     def _read(self, reading: Reading) -> Core:
         text, chinese = reading.text, reading.in_chinese
         about = self._subjects.about(reading)
-        asides = [found.span() for pattern in (_ASIDE, _SINCE) for found in pattern.finditer(text)]
+        asides = [found.span() for pattern in (_ASIDE, _SINCE, _WHEN) for found in pattern.finditer(text)]
         tokens = self._tokens(text) if chinese else []
         classes = spans(_blanked(text, asides), chinese=chinese)
         if chinese:

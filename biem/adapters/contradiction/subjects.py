@@ -171,8 +171,8 @@ _KIN_NAMES = {
     **dict.fromkeys(("grandma", "granny", "nana"), "grandmother"),
     "grandpa": "grandfather", "bro": "brother", "sis": "sister", "auntie": "aunt", "hubby": "husband",
     **dict.fromkeys(("妈", "老妈", "母亲"), "妈妈"), **dict.fromkeys(("爸", "老爸", "老爹", "父亲"), "爸爸"),
-    **dict.fromkeys(("妻子", "媳妇", "爱人", "老伴"), "老婆"), "闺女": "女儿", "丈夫": "老公",
-    "男友": "男朋友", "女友": "女朋友",
+    **dict.fromkeys(("妻子", "媳妇", "爱人", "老伴"), "老婆"), "闺女": "女儿",
+    **dict.fromkeys(("丈夫", "先生"), "老公"), "男友": "男朋友", "女友": "女朋友",
     "大哥": "哥哥", "大姐": "姐姐", "小妹": "妹妹", "老弟": "弟弟", "姥姥": "外婆", "姥爷": "外公",
     "哥": "哥哥", "姐": "姐姐", "弟": "弟弟", "妹": "妹妹",
 }  # fmt: skip
@@ -280,7 +280,7 @@ class Subjects:
         self._han_kin = sorted((kin for kin in self._kin if not kin.isascii()), key=len, reverse=True)
         kin = "|".join(map(re.escape, self._han_kin))
         self._han_chain = re.compile(
-            rf"(?P<owner>[我你您他她咱]们?|(?:(?![是叫有在的最了个])[\u4e00-\u9fff]){{2,3}}(?<!我)(?=的))?家?(?:大学|高中|初中|中学|小学|公司|单位|部门)?的?(?P<kin>(?:[干义](?=[儿女妈爹爸父母哥姐弟妹孙])|外(?=孙))?(?:{kin})|(?<=[我他她你您])[弟妹哥姐])(?!人[们])"
+            rf"(?P<owner>[我你您他她咱]们?|(?:(?![是叫有在的最了个])[\u4e00-\u9fff]){{2,3}}(?<!我)(?=的)|(?<![A-Za-z])[A-Z][a-z]+(?=的))?家?(?:大学|高中|初中|中学|小学|公司|单位|部门)?的?(?P<kin>(?:[干义](?=[儿女妈爹爸父母哥姐弟妹孙])|外(?=孙))?(?:{kin})|(?<=[我他她你您])[弟妹哥姐]|(?<=[我她你您])先生)(?!人[们])"
         )
         self._about = lru_cache(_KEPT)(self._read)
 
@@ -439,7 +439,8 @@ class Subjects:
             elif not found["owner"] and last_person.count(".") > 1 and last_person.endswith(f".{kin}"):
                 pass  # 新老板: of the one named before
             else:
-                last_person = f"{'me' if owner[0] in '我咱' else owner[0] if owner[0] in '你您他她' else owner}.{kin}"
+                whom = "me" if owner[0] in "我咱" else owner[0] if owner[0] in "你您他她" else owner.lower()
+                last_person = f"{whom}.{kin}"
             known_before = last_person in persons
             persons.add(last_person)
             words |= {found["kin"], owner}

@@ -17,13 +17,17 @@ from biem.adapters.contradiction.reading import Reading, StatementReader
 from biem.adapters.contradiction.statement_core import VAGUE, Core, Piece, StatementCores
 from biem.adapters.contradiction.statement_parts import (
     announces,
+    are_across,
+    are_names,
+    are_of_other_occasions,
+    are_of_two,
     by_kind,
     comparable,
     former_of,
     known,
     parts_of,
+    relatives_alike,
     same,
-    same_across,
     stems,
     within,
 )
@@ -57,6 +61,8 @@ _LOCATED = re.compile(r"\b(?:in|at|on)\b|在", re.IGNORECASE)
 _MANY = frozenset(("liking", "amount", "employer"))
 """Attributes with several values at a time."""
 _PLACES = frozenset(("employer", "school"))
+_NAMED_APART = _PLACES | {"home", "car"}
+"""Attributes with one value, whose values have other names in other languages."""
 _THINGS = _PLACES | {"car"}
 """Classes whose words may name a thing that has another attribute."""
 _DETERMINED = re.compile(
@@ -73,6 +79,8 @@ _NUMBERED = re.compile(
 _DATE = re.compile(r"[\d-]+$")
 _UNIT = re.compile(r"[^\d.]")
 _DAY = re.compile(r"(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th|[号日])")
+_EXCHANGED_ONE = re.compile("换了?个?新的?[^，。,：:]{2,5}(?:[：:]|[，,]?[叫是])")
+"""Names the successor of a person."""
 _JOINT = re.compile(r"[\s&·'’-]{0,3}(?:(?:of|the|and|de|van|von|的)\s)?")
 
 
@@ -139,7 +147,7 @@ class ValueUpdates:
         if max(len(older.text), len(newer.text)) > _LONGEST or not self.speaks(newer):
             return None
         old, new = self.core(older), self.core(newer)
-        if not (old.holds and new.marked) or _of_others(old, new):
+        if not (old.holds and new.marked) or are_of_other_occasions(old, new):
             return None
         if new.days and "weekday" not in by_kind(old.numbers):
             return None
@@ -158,13 +166,13 @@ class ValueUpdates:
     def rivals(self, older: Reading, newer: Reading) -> bool:
         """Whether they differ only in the value, with or without a mark of change."""
         old, new = self.core(older), self.core(newer)
-        if not (old.holds and new.holds) or new.adds or _of_others(old, new) or opposed(older, newer):
+        if not (old.holds and new.holds) or new.adds or are_of_other_occasions(old, new) or opposed(older, newer):
             return False
         return self._differ(old, new) is not None
 
     def _differ(self, old: Core, new: Core) -> str | None:
         """The rule by which the newer differs from the older only in the value."""
-        if old.of_old or old.which != new.which or not _same_persons(old, new) or any(map(VAGUE.match, old.persons)):
+        if old.of_old or are_of_two(old, new) or not _same_persons(old, new) or any(map(VAGUE.match, old.persons)):
             return None
         former, gained = former_of(old, new)
         if old.past or ((new.past or old.denies) and not former):
@@ -191,14 +199,20 @@ class ValueUpdates:
             return None  # "on the 27th instead of the 26th" replaces no 20th
         if differ == [""] and not _numbered(old).isdisjoint(_numbered(new)):
             return None  # order 5 was shipped, order 6 was cancelled
-        if not differ or (gained and not _besides(old, new, gained)):
+        named = {piece.stem for piece in former} & {piece.stem for piece in old.numbers}
+        known_by = (
+            are_across(old, new)
+            and _identify(named)
+            and (len(named) > 1 or are_names((*gained, *old.words)))
+            and not (old.classes and new.classes.isdisjoint(old.classes))
+        )
+        if not differ or (gained and not known_by and not _besides(old, new, gained)):
             return None
         if _INDEFINITE.search(new.text) and not (new.corrects or former or old.classes & new.classes & SINGLE):
             return None  # a new meeting is an additional one
         shared = {one.stem for one in old.words if known(one, new, old) and not _of_another_kind(one, old, new)}
         if not old.words:
             shared = set(old.verbs & new.verbs) or {one.stem for one in new.words if known(one, old, new)}
-        named = {piece.stem for piece in former} & {piece.stem for piece in old.numbers}
         classes = old.classes & new.classes & SINGLE
         left = stems(old.words) - shared
         if left and (new.classes - old.classes) & _THINGS:
@@ -206,7 +220,7 @@ class ValueUpdates:
         if not (old.words or new.words):
             classes |= (old.classes & new.classes) - _MANY
         only_corrected = new.corrects and bool(old.persons) and not (old.words or new.words or differ == [""])
-        if shared or (not left and (classes or named or only_corrected)):
+        if shared or known_by or (not left and (classes or named or only_corrected)):
             return "former named" if named else "corrected" if new.corrects else "renewed"
         return None
 
@@ -223,6 +237,8 @@ class ValueUpdates:
         if lone and "home" in old.classes and (places := [piece for piece in left if old.text[piece.start].isupper()]):
             left = places  # a small flat near the canal in Utrecht
         classes = old.classes & new.classes
+        if not (former or old.told) and left and are_across(old, new) and _ends_name(old, new, left, classes, shared):
+            return "former named"
         apart = bool(old.classes and new.classes and not classes)
         named_so = bool(left) and any({piece.stem for piece in left} <= named for named in _definite(old))
         if len(gained) > _VALUE or (
@@ -256,7 +272,10 @@ class ValueUpdates:
             return None  # another one of that name
         named = {one for one in _definite(old) & _definite(new) if one <= stems(tuple(shared))}
         exclusive = bool(shared) and not self._groups(left).isdisjoint(self._groups(gained))
-        role = bool(old.persons) and bool(marks.ROLE.search(old.text) and marks.ROLE.search(new.text))
+        role = bool(old.persons) and bool(
+            (marks.ROLE.search(old.text) and marks.ROLE.search(new.text))
+            or ("name" in old.classes and _EXCHANGED_ONE.search(new.text))
+        )
         switched = bool(shared) and (
             _exchanged(new, shared, gained)
             or marks.SWITCHES.search(new.text) is not None
@@ -272,6 +291,29 @@ class ValueUpdates:
         ):
             return None
         return "corrected" if new.corrects else "renewed"
+
+
+def _identify(numbers: set[str]) -> bool:
+    """Whether numbers that the newer names as former tell what it changes: a date, an amount, or two others."""
+    kinds = by_kind([Piece(number, 0, 0) for number in numbers])
+    return len(numbers) > 1 or bool(kinds.keys() - {"", "time", "weekday", "month"})
+
+
+def _ends_name(old: Core, new: Core, left: list[Piece], classes: frozenset[str], shared: list[Piece]) -> bool:
+    """Whether the newer names a former value and a new one, and these words of the older are a name in the other
+    language, which cannot be compared with them: 从诺瓦跳槽到高草 after "I work for Novalux".
+    """
+    if not (classes & _NAMED_APART or ("favourite" in classes and shared)):
+        return False
+    former, gained = former_of(old, new, any_word=True)
+    values = [piece for piece in gained if piece not in shared]
+    return (
+        bool(former and values)
+        and are_names((*former, *left))
+        and _one_value(old.text, left)
+        and _one_value(new.text, values)
+        and _parted(new, former, values)
+    )
 
 
 def _besides(old: Core, new: Core, gained: list[Piece]) -> bool:
@@ -352,7 +394,7 @@ def _parted(new: Core, former: list[Piece], gained: list[Piece]) -> bool:
 
 def _same_persons(old: Core, new: Core) -> bool:
     """The same people; a name in only one of them is a value if the statement gives a name."""
-    if old.persons != new.persons and not _relatives_alike(old.persons, new.persons):
+    if old.persons != new.persons and not relatives_alike(old.persons, new.persons):
         left = old.persons - new.persons
         return new.persons <= old.persons and any(_ROLE.search(old.text) for _ in left) and bool(former_of(old, new)[0])
     naming = "name" in old.classes | new.classes
@@ -361,16 +403,15 @@ def _same_persons(old: Core, new: Core) -> bool:
         naming
         or marks.REPLACES.search(new.text) is not None
         or all(name in text for name in old.names ^ new.names for text in spoken)
+        or (are_across(old, new) and all(_is_translated(name, old, new) for name in old.names ^ new.names))
     )
 
 
-def _relatives_alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether they are the same relatives in two languages: `me.daughter`, `me.女儿`."""
-    if len(one) != len(other) or len(one) != 1:
-        return False
-    english, chinese = sorted((*one, *other))
-    (owner, _, kin), (other_owner, _, other_kin) = english.partition("."), chinese.partition(".")
-    return owner == other_owner and kin.isascii() and not other_kin.isascii() and same_across(kin, other_kin)
+def _is_translated(name: str, old: Core, new: Core) -> bool:
+    """Whether the other language has a word for what is taken for a name: 多伦多, Lilies."""
+    own = [piece for core in (old, new) for piece in core.words if piece.stem in name or name in piece.stem]
+    other = [piece for core in (old, new) for piece in core.words if piece.stem.isascii() != name.isascii()]
+    return any(same(piece, one) for piece in own for one in other)
 
 
 def _one_value(text: str, pieces: list[Piece]) -> bool:
@@ -437,12 +478,6 @@ def _measured(core: Core) -> bool:
 def _several(old: Core, new: Core) -> bool:
     """Whether the older mentions more than one attribute."""
     return len(old.classes & SINGLE) > 1 and not old.classes & SINGLE <= new.classes
-
-
-def _of_others(old: Core, new: Core) -> bool:
-    """Whether they name different occasions."""
-    one, other = ({found.group().lower() for found in marks.OCCASIONS.finditer(side.text)} for side in (old, new))
-    return bool(one and other and one != other)
 
 
 def _subject(old: Core, classes: frozenset[str]) -> str:

@@ -27,8 +27,11 @@ def lift_successors(lines: Sequence[RatedLine], succession: Succession, least: f
     `least`: the worth from which a line may be shown.
     """
     _lift_usual(lines, succession, least)
+    found_too = {line.hit.node.id for line in lines}
     for older in sorted(lines, key=_said):
-        found = _successors(older, lines, succession) if older.worth >= least else []
+        ended = older.hit.node.superseded_by is not None and older.hit.node.superseded_by not in found_too
+        least_odds = _POSSIBLE if ended else _LEAST  # that it holds no longer is known
+        found = _successors(older, lines, succession, least_odds) if older.worth >= least else []
         if found:
             lift(max(found, key=_by_odds)[1], older)
             _lift_last(max(found, key=_by_odds)[1], older, lines, succession)

@@ -95,6 +95,8 @@ class RatedLine:
     """The clauses of its text that have a word of the question; all of it where none or each has one."""
     owners: frozenset[str] = frozenset()
     """The persons of these clauses, as in `matter`."""
+    untold: bool = False
+    """It is in Chinese, the question is not, and it names a thing that the dictionary does not have."""
     worth: float = 0.0
     """Log-odds that it is about what is asked; raised to those of a line that it succeeds."""
 
@@ -172,12 +174,14 @@ class LineReader:
         for hit, found in zip(hits, _likenesses(hits), strict=True):
             node, part = hit.node, self._part(hit.node.text, terms)
             like = found if part == node.text else max(found, self._likeness(part, terms))
-            told, foreign = Matter(), 0.0
+            told, foreign, untold = Matter(), 0.0, False
             terms_told = frozenset(self._terms_of(node.text))
             if node.kind == "event":
                 told = seen_by_the_user(self._matter(part, question.english), node)
                 if _BY_NAMES & asked.wants & told.gives:
                     told = replace(told, gives=told.gives - self._only_by_names(part, question))
+                if told.persons and told.topics and told.holds:  # whole without the question before it
+                    hit = replace(hit, answers=None)
                 if hit.answers is not None:
                     told = _with_question(
                         told, seen_by_the_user(self._matter(hit.answers.text, question.english), hit.answers)
@@ -191,6 +195,7 @@ class LineReader:
                 translated = is_han(node.text) != is_han(question.text)
                 if translated:
                     named_too = {thing for thing, words in question.meanings.items() if words & told.things}
+                    untold = any(is_han(thing) and not self._analyzer.english([thing]) for thing in told.things)
                     told = replace(told, things=told.things | named_too)
                     terms_told |= told.things & question.terms
                 by_name = named_by(told, node, meant) if meant else told
@@ -204,7 +209,7 @@ class LineReader:
                         by_name_asked, question.text.lower(), by_name, part.lower(), translated=False
                     )
             said, owners = self._asked_of(part, question, told.persons)
-            lines.append(RatedLine(hit, terms_told, like, told, foreign, said, owners))
+            lines.append(RatedLine(hit, terms_told, like, told, foreign, said, owners, untold))
         _know_by_name(lines, persons)
         return lines
 

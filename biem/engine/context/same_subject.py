@@ -69,6 +69,8 @@ def _without(relatives: frozenset[str], things: frozenset[str]) -> frozenset[str
 def are_same(one: Matter, other: Matter) -> bool:
     """Whether they name the same relatives, or one calls a relative of the other by name alone."""
     left, right = relatives(one), relatives(other)
+    if left == right:  # "I have a new boss" has a boss as a thing, too
+        return True
     left, right = _without(left, other.things), _without(right, one.things)
     if left == right or (left & right and (left <= right or right <= left)):  # my uncle Tom, and my uncle
         return True

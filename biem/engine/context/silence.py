@@ -11,7 +11,7 @@ from dataclasses import asdict
 
 from biem.domain.policies.silence import SilenceWeights
 from biem.domain.scores import probability
-from biem.engine.context.lines import LineQuestion, RatedLine, odds
+from biem.engine.context.lines import LineQuestion, RatedLine, is_han, odds
 from biem.engine.context.relevance import are_of_several_people, log_odds
 
 _WEIGHTS = asdict(SilenceWeights())
@@ -51,6 +51,11 @@ def block_features(
     """The features of all lines, named as the weights are. `likely`: the log-odds of each line."""
     place = max(range(len(lines)), key=lambda one: likely[one])
     own, asked, named = measured[place], question.matter, lines[place].matter.things
+    lacking = asked.things - named
+    if own["translated"] and is_han(question.text):  # an English line names things otherwise than the dictionary
+        lacking = frozenset(thing for thing in lacking if not is_han(thing))
+    elif lines[place].untold:
+        lacking = frozenset()
     things = frozenset[str]().union(*(line.matter.things for line in lines))
     topics = frozenset[str]().union(*(line.matter.topics for line in lines))
     likest, unnamed = max(line.like for line in lines), len(asked.things - things) / max(1, len(asked.things))
@@ -61,7 +66,7 @@ def block_features(
         "asks_thing": float(bool(asked.things)),
         "things_unnamed": unnamed,
         "things_unnamed_like": unnamed * likest,
-        "names_part": float(bool(asked.things & named) and bool(asked.things - named)),
+        "names_part": float(bool(asked.things & named and lacking)),
         "uncovered_like": (1.0 - own["covered"]) * own["like"],
         "topic_untold": float(bool(asked.topics) and asked.topics.isdisjoint(topics)),
         "asks_of_user": float("me" in asked.persons),

@@ -235,8 +235,11 @@ class Succession:
     def _continues_another(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it names a thing of a third, earlier line, and none of the older one that only the question has too.
 
-        "The gas went up to 72" continues "the gas bill is 61", and is no later price of electricity.
+        "The gas went up to 72" continues "the gas bill is 61", and is no later price of electricity. Things of texts in
+        different scripts cannot be compared.
         """
+        if self._han[id(newer)] != self._han[id(older)]:
+            return False
         one, other = self._things[id(newer)], self._things[id(older)]
         asked = (other & self._question.matter.things) - one
         further = one - other - self._question.matter.things

@@ -27,7 +27,7 @@ _CLASSES = {
     ),
     "employer": (
         r"work(?:s|ed|ing)? (?:at|for|with)|employ(?:ed|er|s)|company|firm|position at|positions?|hired|job at|joined|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )left(?! of\b)|payroll|staff"
-        r"|works?|working|job (?:at|with)|role at",
+        r"|works?(?! (?:trips?|phone|laptop|computer|e-?mail|clothes|shoes|party|lunch|dinner)\b)|working|job (?:at|with)|role at",
         r"上班|任职|就职|雇主|公司|跳槽到?|单位|有份工作|份工作|离职|入职|离开了?|工作",
     ),
     "school": (

@@ -58,7 +58,7 @@ CHANGES = Both(
     r"|\bstopped\b|\bg[ai]ve[n]? up\b|\bgone\b|\bsold\b|\bended\b|\bgoodbye\b|\bused to\b|\bformerly\b|\bpreviously\b"
     r"|\bbec(?:ame|ome)\b|\bupgraded\b|\b(?:up|down) (?:to|from)\b|\braised\b|\blowered\b|\bincreased\b|\breduced\b"
     r"|\bturned\b|\bstarted\b|\btransferred\b|\bquit\b|\bbroke up\b|\bsplit up\b|\bconverted\b|\bditched\b|\bdropped\b|\bstart(?:s|ing)?\b"
-    r"|\b(?:has|have) (?:given|got)\b|\bworn out\b|\bafter all\b|\bover to\b|\bwent (?:up|down|from|to)\b|\blost interest\b"
+    r"|\b(?:has|have) (?:given|got)\b|\bg[ai]ve(?:n|s)? (?:us|me|them) (?:more|extra) time\b|\bworn out\b|\bafter all\b|\bover to\b|\bwent (?:up|down|from|to)\b|\blost interest\b"
     r"|\bcancell?ed\b|\bresigned\b|\bstepped down\b|\bbacked out\b|\bdropped out\b|\bcalled off\b|\bbroke(?:n)? off\b|\bdivorced\b|\bseparated\b|\b(?:is|are) off(?=$|[,.;!])"
     r"|\b(?:has|have) (?:[a-z]{2,}(?:ed|wn|en) (?:to )?(?=\d)|[a-z]{2,}(?:ed|wn|en) to\b)"
     rf"|{_SHIFTED})",
@@ -146,7 +146,7 @@ ON_DAYS = re.compile(
 )
 """The same; refers to another day if the other statement also names one."""
 WHICH = re.compile(
-    r"\b(?:second|third|other|first|previous|last|next|upper|lower|(?<=\bthe )(?:left|right|front|back)|(?<=\bmy )(?:left|right|front|back)|outbound|inbound|return)\b(?= (?!(?:week|month|year|night|day|time|spring|summer|autumn|fall|winter|name|floor|grade|class|year)s?\b)(?!(?:to|from|in|on|at|for|and|up|by|the|my|our)\b)[a-z])"
+    r"\b(?:second|third|other|first|previous|last|next|upper|lower|(?<=\bthe )(?:left|right|front|back)|(?<=\bmy )(?:left|right|front|back)|outbound|inbound|return)\b(?= (?!(?:week|weekend|month|year|night|day|time|spring|summer|autumn|fall|winter|term|quarter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan|febr)uary|march|april|may|june|july|august|(?:septem|octo|novem|decem)ber|name|floor|grade|class)s?\b)(?!(?:to|from|in|on|at|for|and|up|by|the|my|our)\b)[a-z])"
     r"|(?<=\bflight )(?:out|home|back)\b|(?<=\btrain )(?:out|home|back)\b|(?<=\bway )(?:out|home|back)\b"
     r"|\b(?:daily|weekly|biweekly|fortnightly|monthly|quarterly|yearly|annual)\b(?= [a-z])"
     r"|(?:(?<=\bmy )|(?<=\bour )|(?<=\bthe ))(?:morning|afternoon|evening|night|weekend|summer|winter)\b"

@@ -157,3 +157,17 @@ def test_a_correction_that_denies_what_was_said_right_before_takes_effect(
     rules: ContradictionRules, older: str, newer: str
 ) -> None:
     assert acts(rules, older, newer, follows=True)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("I live in Tampere.", "I moved to Oulu last weekend."),
+        ("I live in Tampere.", "I moved to Oulu the other day."),
+        ("I live in Tampere.", "I moved to Oulu last Monday."),
+        ("我住在海口。", "我上周末搬到三亚了。"),
+        ("我住在海口。", "我前阵子搬到三亚了。"),
+    ],
+)
+def test_when_it_changed_is_no_part_of_the_new_value(rules: ContradictionRules, older: str, newer: str) -> None:
+    assert acts(rules, older, newer)

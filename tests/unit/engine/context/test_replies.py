@@ -60,3 +60,12 @@ def test_a_short_answer_is_shown_with_the_question() -> None:
     assert text.count('(asked: "Do you sing?")') == 1, "the same answer to the same question is told once"
     assert text.count('"Yes."') == 2, "the same answer to another question is another fact"
     assert "asked" not in render(hits, ContextPolicy(layout="bare"), 1_000).text
+
+
+def test_a_whole_statement_is_told_without_the_question_before_it() -> None:
+    # Given a statement with a subject and a topic, after a question that it does not answer / When it is chosen
+    said = reply("A cup of cocoa, maybe?", "My locker key costs 12 euros a month.", 0.1)
+    chosen = PICKER.pick([replace(said, why={"likeness": 0.6})], "What does my locker key cost?", 0.9)
+
+    # Then it stands alone
+    assert [one.answers for one in chosen] == [None]

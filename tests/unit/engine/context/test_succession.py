@@ -257,3 +257,15 @@ def test_a_line_that_may_have_changed_the_first_one_follows_it(question: str, ol
 
     # When a block is chosen / Then it follows the line that it may have changed, and nothing else does
     assert [one.node.text for one in PICKER.pick(measured(question, hits), question, None)] == [older, newer]
+
+
+@pytest.mark.parametrize("ended", [True, False])
+def test_what_is_known_to_hold_no_longer_needs_less_to_be_succeeded(ended: bool) -> None:
+    # Given a phone, maybe one that was replaced by something that is not among the hits, and a change of another one
+    phone = hit("我的手机是诺基亚。", 0.8, superseded_by="elsewhere" if ended else None)
+    change = hit("我把索尼换成了谷歌。", 0.6, days=30)
+    hits = measured("我用什么手机？", [phone, change, *(hit(text, 0.3, days=3) for text in BESIDE[:2])])
+
+    # When lines are chosen / Then the change goes first only before what is known to have ended
+    first = PICKER.pick(hits, "我用什么手机？", None)[0]
+    assert first.node.text == (change if ended else phone).node.text

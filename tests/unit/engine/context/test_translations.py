@@ -4,8 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from biem.engine.context.lines import LineReader
+from biem.engine.context.relevance import rate
+from biem.engine.context.same_subject import are_same
+from biem.engine.context.silence import block_features
 from tests.unit.engine.context.measured_hits import hit
-from tests.unit.engine.context.test_picking import picker, told
+from tests.unit.engine.context.test_picking import ANALYZER, RULES, told
 
 
 @pytest.mark.parametrize(
@@ -49,18 +53,41 @@ def test_a_change_of_something_else_in_the_other_language_stays_behind() -> None
 
 
 @pytest.mark.parametrize(
-    ("question", "both", "one"),
+    ("question", "line", "lacks"),
     [
-        ("护照什么时候过期？", "My passport expires in March.", "My passport arrives in March."),
-        ("合唱团在哪个礼堂？", "The choir meets in the assembly hall.", "The choir meets in the old mill."),
+        ("药妆店的密码是多少？", "The code of that shop is 4417.", False),
+        ("药妆店的密码是多少？", "仓库的密码是4417。", True),
+        ("What is the code of the greenhouse?", "暖棚那间的密码是4417。", False),
+        ("What is the code of the greenhouse?", "仓库的密码是4417。", True),
+        ("What is the code of the greenhouse?", "The code of the depot is 4417.", True),
     ],
 )
-def test_a_line_that_names_all_things_of_a_question_in_the_other_language_makes_surer(
-    question: str, both: str, one: str
+def test_a_line_lacks_a_thing_in_question_only_if_it_would_name_it_with_a_known_word(
+    question: str, line: str, lacks: bool
 ) -> None:
-    # Given equal likenesses, so that only the things tell the lines apart
-    hits = [replace(hit(text), why={"likeness": 0.3, "changed": -1.5}) for text in (both, one)]
+    # Given a line that names one thing in question / When its features are read / Then another one is only missing if
+    # the line would have its word: in the other language the dictionary may not know that
+    hits = [replace(hit(line), why={"likeness": 0.3, "changed": -1.5})]
+    reader = LineReader(RULES, ANALYZER)
+    asked = reader.question(question, hits)
+    lines = reader.lines(hits, asked) or []
+    measured = rate(lines, asked)
+    assert block_features(0.8, lines, measured, [0.0], asked)["names_part"] == lacks
 
-    # When each is the only line / Then it names what the other lacks
-    with_both, with_one = (picker().sureness([single], question, 0.8) for single in hits)
-    assert with_both - with_one > 0.05
+
+def test_a_change_is_no_part_of_another_matter_because_its_things_have_other_names() -> None:
+    # Given an appointment told in one language and moved in the other, and another appointment
+    hits = (
+        hit("I'm seeing the oculist on 28 June at 19:15.", 0.9),
+        hit("牙医的预约是6月20日10点。", 0.5, days=1),
+        hit("眼科的预约改到7月2日8点15分了。", 0.6, days=9),
+    )
+
+    # When a block is chosen / Then the new time is first
+    assert told("When do I see the oculist?", *hits)[0] == hits[2].node.text
+
+
+def test_who_came_to_the_user_is_the_same_person_in_both_languages() -> None:
+    # Given a boss, and a new one, who is no other relative though "a boss" is a thing, too
+    older, newer = RULES.matter("我的领导叫孙悦。"), RULES.matter("I have a new boss: Kirsten Dahl.")
+    assert are_same(newer, older)
