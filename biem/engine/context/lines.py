@@ -21,6 +21,7 @@ from biem.engine.context.persons import (
     result_of,
     seen_by_the_user,
     speakers_meant,
+    without_receivers,
 )
 from biem.engine.query.question import asks_of_the_past, asks_what_was
 from biem.ports import Analyzer
@@ -41,6 +42,9 @@ _BY_WORDS = 0.5
 _OF_ANYTHING = frozenset({"name"})
 """Topics that say nothing of the subject."""
 _HAN = late("[\u4e00-\u9fff]")
+_SENTENCES = re.compile(r"[^.!?。！？\s](?:[^.!?。！？]|\.(?=\d))*[.!?。！？]*")
+_TELLING = 3
+"""Minimum index terms of a sentence that tells something."""
 _CLAUSES = re.compile(r"[,;:，；：。！？!?]\s*|\.\s+")
 _SUPPOSES = late(
     r"^\W*(?:if(?! (?:you|any(?:one|body)|some(?:one|body)) (?:ever |still )?(?:needs?|wants?|ha(?:s|ve) to)\b)"
@@ -178,6 +182,11 @@ class LineReader:
             terms_told = frozenset(self._terms_of(node.text))
             if node.kind == "event":
                 told = seen_by_the_user(self._matter(part, question.english), node)
+                told = self._settled(told, part)
+                if (given := without_receivers(part)) != part:
+                    persons_told = seen_by_the_user(self._matter(given, question.english), node).persons
+                    kept = persons_told | (told.persons & asked.persons)
+                    told = replace(told, persons=kept)
                 if _BY_NAMES & asked.wants & told.gives:
                     told = replace(told, gives=told.gives - self._only_by_names(part, question))
                 if told.persons and told.topics and told.holds:  # whole without the question before it
@@ -248,6 +257,21 @@ class LineReader:
         unnamed = re.sub(rf"\b(?:{'|'.join(map(re.escape, names))})\b", "they", part)
         return _BY_NAMES - self._matter(unnamed, question.english).gives
 
+    def _settled(self, told: Matter, text: str) -> Matter:
+        """The subject of a text whose first sentence that tells something is no supposition, wish or plan.
+
+        Later ones may be: "The Fiesta is sold, I drive a Yaris now. How do I pair my phone?" decides something, and so
+        does "They gave the account to Tom. Not sure why."
+        """
+        if told.holds and not told.open:
+            return told
+        said = (one for one in _SENTENCES.findall(text[:_READ]) if one[-1] not in "?？" and is_statement(one))
+        first = next((one for one in said if len(frozenset(self._terms_of(one))) >= _TELLING), text)
+        settled = self._rules.matter(first)
+        if first == text or settled.open or supposes_something(first):
+            return told
+        return replace(told, open=False, holds=told.holds or settled.holds)
+
     def _part(self, text: str, terms: frozenset[str]) -> str:
         """The sentences of a long text that have most of these terms; a shorter text itself."""
         return text if len(text) <= _BEGINNING else excerpt(text, _READ, terms, self._terms_of)
@@ -307,6 +331,11 @@ def supposes(node: Node) -> bool:
     text = node.text[:_BEGINNING]
     if node.source == ASSISTANT and len(text) <= _LONGEST_GUESS and _GUESSES.search(text):
         return True
+    return supposes_something(text)
+
+
+def supposes_something(text: str) -> bool:
+    """Whether a text is a supposition, hearsay, a quotation or irony."""
     return is_ironic(text) or bool(_SUPPOSES.search(text) or _QUOTES.search(text))
 
 

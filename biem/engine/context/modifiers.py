@@ -17,12 +17,12 @@ _FUNCTION = frozenset(
         r"[a-z]+|[\u4e00-\u9fff]",
         "a an the my our your his her its their this that these those new old same other current present actual own"
         " whole and or but of for in at on to from with by is are was were be been has have had we i you he she it they"
-        " not no now just also only so then"
+        " not no now just also only so then me us them him good"
         " one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
         " eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand half dozen couple"
         " all both each every some any many several few more most fewer less"
         " 的了个这那把被和跟在是我你他她它们咱人都也就还又再新给让从到将后先现只为去每些边"
-        " 来上得改换涨降有要能看说算摸嫌点号昨今明天一二三四五六七八九十两几",
+        " 来上得改换涨降有要能看说算摸嫌点号昨今明天一二三四五六七八九十两几不没趟次场顿",
     )
 )
 """Words that distinguish no thing."""
@@ -66,7 +66,7 @@ _THING_DOES = re.compile(
     r"(?:[Tt]he|[Mm]y|[Oo]ur) (?:[a-z-]+ ){0,2}?(?P<thing>[a-z-]+) (?:now |only |also |still )?(?P<does>[a-z]+s)\b"
 )
 _I_DO = re.compile(r"(?:I|[Ww]e) (?:now |only |also |still )?(?P<does>[a-z]+)\b")
-_DOES = re.compile(r"[a-z]+(?:ing|ed)|read|got|bought|sold|left|quit|use|took|lost")
+_DOES = re.compile(r"[A-Za-z][a-z]+(?:ing|ed)|read|got|bought|sold|left|quit|use|took|lost")
 """A verb before a name."""
 _DONE = re.compile(r"(?:[A-Za-z]{2,}ed|[Gg]ot|[Bb]ought|[Ss]old|[Gg]ave|[Tt]ook|[Ll]ost|[Ll]eft|[Mm]ade|[Pp]ut)")
 """A verb that a sentence may begin with, without its subject."""
@@ -140,6 +140,8 @@ def has_other_han_subject(newer: str, older: str, asked: str) -> bool:
     """The same in Chinese: 会费 of the club, and 健身房一个月三百."""
     one, other = _HAN_SUBJECT.match(newer[:_MOST_CHARS]), _HAN_SUBJECT.match(older[:_MOST_CHARS])
     if one is None or other is None or _HAN_PRICE.search(one["thing"]):
+        return False
+    if other["thing"] in newer:  # 利率一降，房贷只扣5480
         return False
     return other["thing"] in asked and set(one["thing"]).isdisjoint(older + asked)
 

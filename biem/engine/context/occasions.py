@@ -31,10 +31,11 @@ _ON_A_DAY = re.compile(
 """One occasion, or the day of a lasting change."""
 _LASTING = re.compile(
     r"\bfrom (?:now|today|tomorrow|this|next)\b|\bpermanent|\bfor good\b|\bas of\b|\bstarting\b"
-    r"|[周月天]起|开始|以后都|从",
+    r"|\bno longer\b|\b(?:my|the|our) (?:very )?last (?:lesson|session|class|dose|shift|day)\b"
+    r"|[周月天]起|开始|以后都|从|结束|最后一[次针节堂天]",
     re.IGNORECASE,
 )
-"""What begins then and goes on."""
+"""What begins or ends then for good."""
 _HABIT = re.compile(
     r"\b(?:every|each|always|usually|normally|generally)\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days\b"
     r"|每|平时|平常|通常|一般|总是|都是",

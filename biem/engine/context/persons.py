@@ -68,6 +68,12 @@ _POSSESSIVE = re.compile(
     re.IGNORECASE,
 )
 
+_RECEIVER = re.compile(
+    r"(?P<gives>\b(?i:gave|given|sold|handed|passed|lent|donated)\b[^.,;!?]{0,40}?)"
+    r" to (?!(?:me|us)\b)(?:(?:my|our|his|her|the|a) )?[A-Za-z][\w-]+"
+    "|(?P<han>[送交卖让借转出捐过留])给了?(?!我)[\u4e00-\u9fff]{1,4}?(?=了|[，。！？,.!?]|$)"
+)
+
 
 def seen_by_the_user(told: Matter, node: Node) -> Matter:
     """The subject of a message with persons named as the user names them, without the assistant."""
@@ -80,6 +86,11 @@ def seen_by_the_user(told: Matter, node: Node) -> Matter:
             for owner, dot, rest in names
         )
     return replace(told, persons=persons - {"you"})
+
+
+def without_receivers(text: str) -> str:
+    """The text without those who are given something: "sold the bike to my cousin" is about no cousin."""
+    return _RECEIVER.sub(lambda found: found["gives"] or found["han"], text)
 
 
 def is_named(node: Node) -> bool:

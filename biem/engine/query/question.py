@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from biem.domain.speech.acts import is_statement
 from biem.ports import Vector
 
 MACHINES = frozenset({"assistant", "ai", "bot", "chatbot", "助手", "助理", "机器人"})
@@ -134,13 +135,30 @@ _NEWEST = re.compile(
 )
 
 
+_SAID = re.compile(r"[.!。！]\W*$")
+_WANTS_TO_KNOW = re.compile(
+    r"[?？]|\b(?:know|wonder(?:ing)?|need|want|looking for|recall|remember|forgot(?:ten)?|see|check)\b"
+    r"|想知道|想问|想不起|忘了|记得|查|需要",
+    re.IGNORECASE,
+)
+
+
 def asks_of_the_past(text: str) -> bool:
     """Whether a question may be about a former state, including by its tense alone, unless it asks for the newest."""
-    return asks_what_was(text) or (_TENSE.search(text) is not None and not _NEWEST.search(text))
+    if asks_what_was(text):
+        return True
+    return _TENSE.search(text) is not None and not (_NEWEST.search(text) or _only_tells(text))
 
 
 def asks_what_was(text: str) -> bool:
     """Whether a question explicitly asks for a former state."""
     if _FORMER.search(text):
         return True
-    return bool(_EARLIER.search(text)) and (bool(_TENSE.search(text)) or not _PRESENT.search(text))
+    if not _EARLIER.search(text) or _only_tells(text):
+        return False
+    return bool(_TENSE.search(text)) or not _PRESENT.search(text)
+
+
+def _only_tells(text: str) -> bool:
+    """Whether a message states something and asks nothing: "Mum lives in the old house" does not ask of the past."""
+    return _SAID.search(text) is not None and not _WANTS_TO_KNOW.search(text) and is_statement(text)

@@ -35,7 +35,7 @@ CORRECTS = Both(
     r"|\bslip of the\b|\btypo\b|\b(?:scratch|strike|disregard|ignore|forget) (?:that|what i)\b|\bi meant\b|\bi mean\b"
     r"|\bwrong\s\w+[,:.;]|^(?:(?:oh|ah|uh|well|hm+|wait|oops|sorry|whoops|damn|argh|no|wait)\b[\s,.!]*){0,3}(?:wait|oops|sorry|whoops|hold on|no)\b\s?[,.:;!–-]|\bactually\b|\bin fact\b"
     r"|\bto be (?:precise|exact|accurate|clear)\b|\bautocorrect\b|\b(?:make|made) (?:that|it)\b|\bshould (?:be|have been|read)\b"
-    r"|\bi should (?:say|correct)\b|\bwrong\b(?=[:.,;]|$)|\bi said\b|\bi wrote\b|\bi told you\b|\bmeant to (?:say|write)\b|\b(?:is|are|was|were|will|does|do) not\b[^.;!?]{1,60}"
+    r"|^\*(?=\w)(?!.*\*)|\bi should (?:say|correct)\b|\bwrong\b(?=[:.,;]|$)|\bi said\b|\bi wrote\b|\bi told you\b|\bmeant to (?:say|write)\b|\b(?:is|are|was|were|will|does|do) not\b[^.;!?]{1,60}"
     r"(?:,\s?(?:but\b|it\b|he\b|she\b|they\b)|\bbut\b)|\bnot\b[^.;!?]{1,40}[:;,]|, not\b|\brather\b",
     r"^(?:哦|啊|呃|哎呀?|噢|嗯)?[，,]?(?:不|不是|哎呀|哦不|不好意思|抱歉|对不起|等等|等一下|等下|说错|打错)了?[，,。：:！!\s]|^(?:还是)?改成|(?:说|记|搞|弄|写|打|看|听|算|填|发|报|传)(?:错|混|岔|反)|口误|笔误|手误|更正|纠正|改正|不对|应该是|应为|其实|准确(?:地|来)说|确切"
     r"|才对|混淆|弄反|是错的|错了|有误|不准|量过了|不是.{1,24}[，,]?(?:而?是|应)|，不是|输入法|[打写说]成了|[，,]不是|想说的是|刚才说的|我是说|我的意思是|不知怎么",
@@ -104,7 +104,7 @@ UNREAL = Both(
     r"|(?:thinks|believes|assumes|supposes|guesses|imagines|swears|insists|is convinced|is sure) (?:that )?(?:i|i'm|i've|my|we|our)\b"
     r"|asked (?:me |us )?(?:if|whether|what|when|where|who|how|why)|in another life|in a parallel|in the (?:film|movie|novel|book|series|story|game|play))\b",
     r"如果|要是|假如|假设|倘若|假使|的话|就好了|但愿|希望|梦[见到里]|做了?个梦|设想|想象|开玩笑|哈哈|(?:电影|小说|剧|游戏|故事|书)里"
-    r"|以为(?![^。！!]{0,40}(?:其实|结果|原来|才))|(?<!我)(?:觉得|认为|猜|断定)我(?!们?[该应])|问[过了]?我[^，。,.]{0,12}?(?:什么|哪|谁|几|多少|吗|(?P<twice>[\u4e00-\u9fff])不(?P=twice)|有没有|是不是)",
+    r"|以为(?!自己)(?![^。！!]{0,40}(?:其实|结果|原来|才))|(?<!我)(?:觉得|认为|猜|断定)我(?!们?[该应])|问[过了]?我[^，。,.]{0,12}?(?:什么|哪|谁|几|多少|吗|(?P<twice>[\u4e00-\u9fff])不(?P=twice)|有没有|是不是)",
 )
 """Asserts nothing: a condition, a wish, a dream, a joke, a story, an error of another one."""
 DOUBTS = Both(
@@ -146,7 +146,7 @@ ON_DAYS = re.compile(
 )
 """The same; refers to another day if the other statement also names one."""
 WHICH = re.compile(
-    r"\b(?:second|third|other|first|previous|last|next|upper|lower|(?<=\bthe )(?:left|right|front|back)|(?<=\bmy )(?:left|right|front|back)|outbound|inbound|return)\b(?= (?!(?:week|weekend|month|year|night|day|time|spring|summer|autumn|fall|winter|term|quarter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan|febr)uary|march|april|may|june|july|august|(?:septem|octo|novem|decem)ber|name|floor|grade|class)s?\b)(?!(?:to|from|in|on|at|for|and|up|by|the|my|our)\b)[a-z])"
+    r"(?<!\bjust this )\b(?:second|third|other|first|previous|last|next|upper|lower|(?<=\bthe )(?:left|right|front|back)|(?<=\bmy )(?:left|right|front|back)|outbound|inbound|return)\b(?= (?!(?:week|weekend|month|year|night|day|time|spring|summer|autumn|fall|winter|term|quarter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan|febr)uary|march|april|may|june|july|august|(?:septem|octo|novem|decem)ber|name|floor|grade|class)s?\b)(?!(?:to|from|in|on|at|for|and|up|by|the|my|our|of|is|was|isn|hurts)\b)[a-z])"
     r"|(?<=\bflight )(?:out|home|back)\b|(?<=\btrain )(?:out|home|back)\b|(?<=\bway )(?:out|home|back)\b"
     r"|\b(?:daily|weekly|biweekly|fortnightly|monthly|quarterly|yearly|annual)\b(?= [a-z])"
     r"|(?:(?<=\bmy )|(?<=\bour )|(?<=\bthe ))(?:morning|afternoon|evening|night|weekend|summer|winter)\b"

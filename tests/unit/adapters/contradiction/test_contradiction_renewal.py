@@ -134,6 +134,7 @@ def test_an_unrelated_change_is_not_even_recorded(rules: ContradictionRules) -> 
         ("My cousin Nell plays handball.", "I can't eat walnuts, I have an allergy."),
         ("My brother works at the mill.", "I don't eat meat, it makes me sick."),
         ("My neighbour keeps bees.", "Correction: I live in Graz."),
+        ("Our new vet is called Mrs Hale.", "*really* tired today"),
         ("我弟弟的运动是网球。", "更正：我的饮食是清真。"),
         ("我记笔记用的是轨道。", "九月的会议我搞错了，是在贵阳，不是昆明。"),
     ],
@@ -150,6 +151,7 @@ def test_a_correction_of_something_else_said_right_after_retires_nothing(
     [
         ("The course is on 9 April.", "Sorry, June 6, not 9 April."),
         ("My flat is in Linz.", "It's not Linz, it's Graz."),
+        ("Our new vet is called Mrs Hale.", "*Mrs Haley"),
         ("我家在林茨。", "不是林茨，是格拉茨。"),
     ],
 )

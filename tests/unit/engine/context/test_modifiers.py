@@ -53,6 +53,10 @@ def test_another_modifier_of_the_same_word_names_another_thing(asked: str, older
         ("Where does Ben work?", "Ben works at Aldi.", "He quit and currently works at Lidl."),
         ("我还用苹果手机吗？", "我用苹果手机。", "我换小米手机了。"),
         ("When is the essay due?", "The deadline for the essay is 3 June.", "老师把作文的deadline推到6月10号了。"),
+        ("I eat six pears a day.", "I eat six pears a day.", "I stick to two pears a day."),
+        ("How many are on the late shift?", "There are six of us on the late shift.", "One left us for good."),
+        ("Where does my aunt Vera live?", "My aunt Vera lives in Bude.", "Carried Vera's books to the new flat."),
+        ("周五班里聚餐吃什么？", "周五班里聚餐吃火锅。", "这次不聚了。"),
         ("What am I reading?", "I'm reading Persuasion.", "Finished Persuasion, started Kim."),
         ("How many wool hats are left?", "There are 30 wool hats in the box.", "Gave away six hats, 24 left."),
         ("What day do we play?", "We play Mondays at the mill.", "Ada teaches Mondays, so choir is on Tuesdays."),
@@ -74,6 +78,7 @@ def test_another_thing_as_the_subject_is_not_the_one_in_question() -> None:
     assert not has_other_subject("The price went up to 60.", "The stool is 45 francs.", asked)
     assert not has_other_subject("They raised it to 60.", "The stool is 45 francs.", asked)
     assert has_other_han_subject("舞蹈班涨到一个月五百了。", "书法课一个月三百。", "书法课多少钱？")
+    assert not has_other_han_subject("学费一降，书法课只要两百。", "书法课一个月三百。", "书法课多少钱？")
     assert not has_other_han_subject("学费涨到一个月五百了。", "书法课一个月三百。", "书法课多少钱？")
     assert does_the_same("The parcel weighs 9 kilos now.", "I weigh 70 kilos.", "How much do I weigh?")
     assert not does_the_same("My scales say 68 kilos now.", "I weigh 70 kilos.", "How much do I weigh?")

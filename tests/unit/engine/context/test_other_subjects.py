@@ -168,6 +168,12 @@ def test_what_ends_by_itself_replaces_nothing(asked: str, older: str, newer: str
             "My Welsh class is every Monday.",
             "From this week my Welsh class is on Wednesdays.",
         ),
+        (
+            "When do I see the physio?",
+            "I see the physio every Monday.",
+            "That was my last session with the physio today.",
+        ),
+        ("我每周几去做理疗？", "我每周一去做理疗。", "今天理疗最后一次，疗程结束。"),
         ("Where am I this week?", "I live in Frome.", "I'm at my dad's in Bude this week."),
         ("Where do I live?", "I live in Frome.", "I moved to Bude."),
         ("Where am I staying?", "I'm at my dad's for two weeks.", "I'm at the hotel until Friday."),

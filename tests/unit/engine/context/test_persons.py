@@ -2,7 +2,7 @@
 
 import pytest
 
-from biem.engine.context.persons import names_owner, states_own
+from biem.engine.context.persons import names_owner, states_own, without_receivers
 
 
 @pytest.mark.parametrize(
@@ -64,3 +64,18 @@ def test_who_tells_of_himself_or_acts_for_the_user(text: str, told: set[str], ow
 )
 def test_a_reason_tells_nothing_of_its_own(text: str, own: bool) -> None:
     assert states_own(text, frozenset({"irma"})) == own
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Sold the bike to my cousin, I walk now.", "Sold the bike, I walk now."),
+        ("Irma handed Doyle to Ben and gave me the rest.", "Irma handed Doyle and gave me the rest."),
+        ("自行车送给侄女了。", "自行车送了。"),
+        ("They gave it to me.", "They gave it to me."),
+        ("他送给我一辆车。", "他送给我一辆车。"),
+        ("My cousin moved to Linz.", "My cousin moved to Linz."),
+    ],
+)
+def test_who_is_given_something_is_left_out(text: str, left: str) -> None:
+    assert without_receivers(text) == left

@@ -17,6 +17,12 @@ PICKER = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy())
 BESIDE = ("We watched the snow from the kitchen.", "今天地铁特别挤。", "Thanks for the recipe, it came out well.")
 """Other talk, so that the lines are not all that is known."""
 CHANGES = [
+    (
+        "Which accounts do I look after?",
+        "I look after the Doyle account.",
+        "Irma gave the Doyle account to Ben and handed me the Moss people. Not sure if that's a promotion.",
+    ),
+    ("我骑什么车？", "我骑的是永久C3。", "永久卖给表弟了，现在骑一辆飞鸽的公路车。"),
     ("What does my uncle do?", "My uncle Otis is a florist.", "Otis is through with flowers, he binds books now."),
     ("我舅舅是做什么的？", "我舅舅阿良开花店。", "阿良不开花店了，如今在装订古书。"),
     (

@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.engine.query.question import Query, Sentence, is_asked, named_in, sentences_of, without_names
+from biem.engine.query.question import (
+    Query,
+    Sentence,
+    asks_of_the_past,
+    asks_what_was,
+    is_asked,
+    named_in,
+    sentences_of,
+    without_names,
+)
 
 
 def count(text: str) -> int:
@@ -126,3 +135,32 @@ def test_a_query_without_a_usable_matter_means_what_it_says(
 
 def test_an_embedder_that_is_down_leaves_a_query_without_meaning() -> None:
     assert Query("", [], None, matter=unit(1, 0)).meant(0.5) is None
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "Gran lives in the old mill in Bude.",
+        "The rent is 700, it goes out on the first.",
+        "Rex, our old terrier, eats twice a day.",
+        "We had the stove swept.",
+    ],
+)
+def test_what_only_tells_something_asks_of_no_past(told: str) -> None:
+    assert not asks_of_the_past(told)
+    assert not asks_what_was(told)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Where did gran live?",
+        "my old address",
+        "I need the rent that we had.",
+        "Tell me what the rent was.",
+        "What was it at first?",
+        "I used to live in Bude.",
+    ],
+)
+def test_what_asks_in_the_past_or_names_a_former_state_asks_of_the_past(asked: str) -> None:
+    assert asks_of_the_past(asked)
