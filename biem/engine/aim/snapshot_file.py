@@ -19,6 +19,8 @@ FORMAT, VERSION = "biem-aim", 1
 DETAILS = ("kind", "layer", "reason", "importance", "source", "speaker", "conversation", "ref")
 """Fields of a memory in addition to its text, time, tags and metadata."""
 _TYPES: tuple[str, ...] = get_args(LinkType)
+_LONGEST = 2
+"""Bound of the length of an inertia, a mean of unit vectors."""
 _BROKEN = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
 
@@ -126,15 +128,16 @@ def _refusal(saved: Mapping[str, Any]) -> GateDecision:
 
 
 def _inertia(saved: Mapping[str, Any]) -> InertiaState:
-    vector = None if saved["vector"] is None else np.array(_list(saved["vector"], (float, int)), dtype=np.float32)
-    if vector is not None and not (np.isfinite(vector).all() and np.linalg.norm(vector) < 2):
+    vector = None if saved["vector"] is None else np.array(_list(saved["vector"], (float, int)), dtype=np.float64)
+    if vector is not None and not ((np.abs(vector) < _LONGEST).all() and np.linalg.norm(vector) < _LONGEST):
         raise ValueError("an inertia is not finite, or longer than can be")
     strength, gamma, cluster = saved["strength"], saved["gamma"], saved["cluster"]
     if strength is not None and not (math.isfinite(strength) and strength >= 0):
         raise ValueError(f"strength is {strength}")
     if gamma is not None and not 0 < gamma <= 1:
         raise ValueError(f"gamma is {gamma}")
-    return InertiaState(vector, strength, gamma, None if cluster is None else _number(cluster, 1))
+    single = None if vector is None else vector.astype(np.float32)  # checked before: what is too large overflows here
+    return InertiaState(single, strength, gamma, None if cluster is None else _number(cluster, 1))
 
 
 def _of(value: Any, kind: type) -> Any:
