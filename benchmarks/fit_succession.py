@@ -17,7 +17,7 @@ import sys
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +35,7 @@ from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.embedders import change
 from biem.config import load_settings
 from biem.domain.node import Hit
+from biem.domain.policies.succession import SuccessionWeights
 from biem.engine.context.lines import UNCHANGED, LineReader
 from biem.engine.context.picking import answering
 from biem.engine.context.relevance import rate
@@ -92,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for one in lives:
                 for question in one.questions:
                     if question.groups and (question.category, question.when) == ("now", "after"):
-                        hits = [_with(hit, changed) for hit in recalled(one, question, memory, frozenset())]
+                        hits = [with_changed(hit, changed) for hit in recalled(one, question, memory, frozenset())]
                         for some in (hits, *_few(question, hits)):
                             pairs += pairs_of(one, question, some, reader)
                 bar.advance(task)
@@ -134,7 +135,7 @@ def _few(question: Question, hits: Sequence[Hit]) -> Iterator[list[Hit]]:
         yield [hit for hit in hits if hit.node.ref in kept or hit.node.ref in beside]
 
 
-def _with(hit: Hit, changed: dict[str, float]) -> Hit:
+def with_changed(hit: Hit, changed: dict[str, float]) -> Hit:
     """The hit with the cross-validated log-odds, if its life is one of those that the direction was fitted to."""
     odds = changed.get(hit.node.ref or "", float(hit.why.get("changed", UNCHANGED)))
     return replace(hit, why={**hit.why, "changed": odds})
@@ -163,7 +164,7 @@ def pairs_of(lived: Life, question: Question, hits: Sequence[Hit], reader: LineR
 
 def fitted(pairs: Sequence[Pair]) -> tuple[dict[str, float], float]:
     """The weights, and the area under the curve with other lives left to fit."""
-    names = list(pairs[0].features)
+    names = [one.name for one in fields(SuccessionWeights) if one.name != "bias"]
     table = np.array([[float(one.features[name]) for name in names] for one in pairs])
     wanted = np.array([float(one.succeeds) for one in pairs])
     weight = np.array([one.weight for one in pairs])

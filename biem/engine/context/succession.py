@@ -16,7 +16,8 @@ from dataclasses import asdict, replace
 from datetime import timedelta
 
 from biem.domain.conflict import Matter
-from biem.domain.policies.succession import SuccessionWeights
+from biem.domain.policies.succession import RetoldWeights, SuccessionWeights
+from biem.domain.speech.acts import is_statement
 from biem.domain.text import jaccard, share
 from biem.engine.context.former_values import denies_former
 from biem.engine.context.lines import UNCHANGED, LineQuestion, RatedLine, is_han, rarity, supposes
@@ -43,6 +44,8 @@ from biem.engine.context.same_subject import (
 
 _WEIGHTS: dict[str, float] = asdict(SuccessionWeights())
 _BIAS = _WEIGHTS.pop("bias")
+_RETOLD: dict[str, float] = asdict(RetoldWeights())
+_RETOLD_BIAS = _RETOLD.pop("bias")
 _ONE_SUBJECT, _TWO_SUBJECTS = 0.6, 0.35
 """Likeness from which two names may be of one thing, as the exam and the test; below the second never."""
 _RARE = 3
@@ -55,11 +58,20 @@ _SOON = timedelta(hours=12)
 _FIFTH = 0.2
 _BOTH = _MOST_OWN = 2
 """Number of lines of a pair, and maximum number of words that only a pair has."""
+_WHOLE = 0.8
+"""Share of the earlier line's index terms from which a question tells that line again."""
 _MONEY = "money"
 _QUANTITY = re.compile(r"\D?(\d+(?:\.\d+)?)(?::(\d\d))?([KM]?)(?![\d-])")
 """A number as `Matter` has it: `18K`, `09:30`, `€1200`, `45d`; no date."""
 _TIMES = {"": 1.0, "K": 1e3, "M": 1e6}
 _WHO = re.compile(r"\bwho(?:m|se)?\b|谁|[叫姓]什么|哪位", re.IGNORECASE)
+_ADDS = re.compile(
+    r"\b(?:also|besides|in addition|another one|as well|has company|got a second)\b|\bon top\b(?! of (?:it|the)\b)"
+    r"|\btoo\b(?=\W*$|[.,;!])|\bsecond (?!of\b|thoughts?\b)[a-z]+ (?:is|was|one)\b"
+    r"|之外|除了|另外|又[添加买养种报开办]了?(?!始)|还[添加养]了?|也(?:能|会|在|有|活动|开始|对|是)",
+    re.IGNORECASE,
+)
+"""Adds to what is known: allergic to cashews, too."""
 
 
 class Succession:
@@ -86,6 +98,7 @@ class Succession:
         common = {thing for thing, count in holders.items() if count > _RARE or thing.startswith(stems)}
         self._common = common | question.terms | question.matter.things
         self._worth = {id(line): line.worth for line in lines}
+        self._tells = is_statement(question.text)
         self._asks_who = "name" in question.matter.wants or _WHO.search(question.text) is not None
 
     def may_succeed(self, newer: RatedLine, older: RatedLine) -> bool:
@@ -298,9 +311,14 @@ class Succession:
         time of that.
         """
         measured = self.features(newer, older)
-        found = _BIAS + sum(weight * measured[name] for name, weight in _WEIGHTS.items())
+        bias, weights = (_RETOLD_BIAS, _RETOLD) if self._is_retold(older) else (_BIAS, _WEIGHTS)
+        found = bias + sum(weight * measured[name] for name, weight in weights.items())
         denied = denies_former(newer.hit.node.text, newer.matter, older.matter)
         return max(found, 0.0) if denied else found
+
+    def _is_retold(self, older: RatedLine) -> bool:
+        """Whether the question is no question, but tells this line again."""
+        return self._tells and len(older.terms & self._question.terms) >= _WHOLE * max(1, len(older.terms))
 
     def features(self, newer: RatedLine, older: RatedLine) -> dict[str, float]:
         """The features of two lines of which one was said later, named as the weights are."""
@@ -346,6 +364,7 @@ class Succession:
             "lacks_asked_alike": lacks * alike,
             "part_asked": self._rarity(asked_of - newer_words) * self._rarity(asked_of & newer_words) / self._asked**2,
             "other_thing": self._is_of_another_thing(newer, older),
+            "adds": _ADDS.search(newer.hit.node.text) is not None,
             "nearer_words": self._words_before(newer) > jaccard(newer.terms, older.terms),
         }
 

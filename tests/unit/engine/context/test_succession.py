@@ -275,3 +275,33 @@ def test_what_is_known_to_hold_no_longer_needs_less_to_be_succeeded(ended: bool)
     # When lines are chosen / Then the change goes first only before what is known to have ended
     first = PICKER.pick(hits, "我用什么手机？", None)[0]
     assert first.node.text == (change if ended else phone).node.text
+
+
+RETOLD = [
+    (
+        "Ordered a green armchair, five week wait.",
+        "They refunded the armchair without a fuss. Turns out it would never have fit through our door.",
+    ),
+    ("Our crew has a briefing at 7:30 every morning.", "No more briefings for us, we just write it on the board."),
+    ("The physics report has to be 1200 words.", "Mr Odell told us he wants 1800 words for it, same deadline."),
+    ("我在学琵琶，每周日上午有课", "琵琶还是没坚持下来，琴都送给表妹了"),
+]
+RETOLD_OF_OTHERS = [
+    ("We have a parrot called Kiwi.", "Kiwi has company! The second parrot is called Mango, they chat all day."),
+    ("阳台上种了黄瓜", "阳台又添了两盆薄荷，长得飞快"),
+    ("我外婆今年八十三", "三叔非说外婆八十五了，他自己几岁都记不清"),
+]
+
+
+@pytest.mark.req("C31", partly="newer values first")
+@pytest.mark.parametrize(("former", "latter"), RETOLD)
+def test_what_changed_a_line_goes_before_it_when_the_line_is_told_again(former: str, latter: str) -> None:
+    hits = [hit(former, 0.9), hit(latter, 0.4, days=9)]
+    assert PICKER.pick(measured(former, hits), former, None)[0].node.text == latter
+
+
+@pytest.mark.req("C31", partly="a line about something else")
+@pytest.mark.parametrize(("former", "latter"), RETOLD_OF_OTHERS)
+def test_what_adds_to_a_line_or_is_hearsay_stays_below_when_the_line_is_told_again(former: str, latter: str) -> None:
+    hits = [hit(former, 0.9), hit(latter, 0.4, days=9)]
+    assert PICKER.pick(measured(former, hits), former, None)[0].node.text == former
