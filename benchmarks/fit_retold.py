@@ -48,7 +48,7 @@ _MOST_FORMER, _MOST_VALID = 4, 2
 _WEIGHTS = {"lives": 1.0, "pairs": 3.0, "plain speech": 6.0}
 """What a pair of lines counts in the fit: most are of lives."""
 _FOLDS, _PENALTY = 6, 1e-3
-_HERE, _LEAST = -0.15, -1.3
+_HERE, _LEAST = 0.3, -1.3
 """Log-odds from which a later line goes first, of those fitted and in `biem.engine.context.lifting`."""
 
 
@@ -137,7 +137,7 @@ def _show(table: np.ndarray, wanted: np.ndarray, kinds: np.ndarray, groups: Sequ
         slopes, bias = fit(table[~here], wanted[~here], weight[~here], _PENALTY)
         odds[here] = table[here] @ slopes + bias
     found = []
-    for least in (-1.0, -0.5, _HERE, 0.25, 0.5):
+    for least in (-1.0, -0.5, 0.0, _HERE, 0.5):
         row: dict[str, object] = {"log-odds": f"{least}{' here' if least == _HERE else ''}"}
         for kind in _WEIGHTS:
             of = kinds == kind

@@ -282,9 +282,16 @@ RETOLD = [
         "Ordered a green armchair, five week wait.",
         "They refunded the armchair without a fuss. Turns out it would never have fit through our door.",
     ),
-    ("Our crew has a briefing at 7:30 every morning.", "No more briefings for us, we just write it on the board."),
-    ("The physics report has to be 1200 words.", "Mr Odell told us he wants 1800 words for it, same deadline."),
-    ("我在学琵琶，每周日上午有课", "琵琶还是没坚持下来，琴都送给表妹了"),
+    (
+        "Gran lives on her own in the old mill in Bude.",
+        "Gran's room at the care home looks out over the bay. She has unpacked the last box.",
+    ),
+    (
+        "The loft costs me 870 a month, due on the first.",
+        "Rent left my account today, 910 from now on. Can you help me plan the rest?",
+    ),
+    ("家里宽带是联通的200兆，看剧老卡", "电信师傅刚走，千兆已经装好，联通那条销掉了。路由器放哪儿好？"),
+    ("我每天自己开车上班，单程半个小时", "车卖掉以后反倒轻松，现在地铁上还能眯一觉再到公司"),
 ]
 RETOLD_OF_OTHERS = [
     ("We have a parrot called Kiwi.", "Kiwi has company! The second parrot is called Mango, they chat all day."),
