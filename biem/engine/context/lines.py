@@ -55,10 +55,10 @@ _SUPPOSES = late(
     r"|\b(?:i|we) heard (?:that\b|(?:\w+ ){1,3}(?:wants?|wanted|is|are|was|may|might|will|would|plans?)\b)"
     r"|\brumou?rs?\b|(?<!no )\bjok(?:ed|ing)\b"
     r"|\b(?:suggested|proposed) (?:that|to|moving|changing)\b"
-    r"|\bclaim(?:s|ed)\b|\bswears (?:my|our|it)\b|\bthey(?:['’]re| are) (?:talking|thinking) (?:about|of)\b"
-    r"|\bheard from\b|\bon the radio\b"
+    r"|(?<!\bi )(?<!\bwe )\bclaim(?:s|ed) (?:that|he|she|it|they|we|my|our|to be)\b|\bswears (?:my|our|it)\b"
+    r"|\bthey(?:['’]re| are) (?:talking|thinking) (?:about|of)\b|\bon the radio\b"
     r"|\b(?:hopes?|believes?|thinks?|guess(?:es|ed)?) that\b(?!['’]s)"
-    r"|听说(?![课读写])|据说|有人(?:建议|提议|说|传)|(?<![除并无])[非硬]说|万一|新闻里?[讲说]|照这样|开玩笑|传言"
+    r"|听说(?![课读写])|据说|有人(?:建议|提议|说|传)|(?<![除并无])[非硬]说|(?<!以防)万一|新闻里?[讲说]|照这样|开玩笑|传言"
     r"|猜(?![拳谜灯])",
     re.IGNORECASE,
 )
