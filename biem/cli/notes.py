@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -146,13 +146,12 @@ def search(
             for hit in hits
             if expand is not None
         }
-        said = [memory.notes.excerpt(hit, query, SHOWN_CHARS) for hit in hits]
     document = {
         "hits": [{"rank": rank, "hit": hit, "more": more.get(hit.chunk.id, [])} for rank, hit in enumerate(hits, 1)],
         "confidence": hits.confidence,
         "degraded": list(hits.degraded),
     }
-    out.result(document, lambda: _show_hits(out, hits, said, more))
+    out.result(document, lambda: _show_hits(out, hits, more))
     if not hits:
         out.note("nothing found")
     elif hits.confidence < invocation.settings().policies.context.notes_min_confidence:
@@ -358,14 +357,14 @@ def _scanned(report: "ScanReport") -> str:
     return f"{said}\n{report.reason}" if report.reason else said
 
 
-def _show_hits(out: Output, hits: "NoteHits", said: "Sequence[str]", more: "dict[str, list[NotePassage]]") -> None:
+def _show_hits(out: Output, hits: "NoteHits", more: "dict[str, list[NotePassage]]") -> None:
     """Hits with their whole paths: a person opens them, and no prompt pays for their length."""
     from biem.domain.notes.library import cited  # other commands start without it
 
-    for hit, text in zip(hits, said, strict=True):
+    for hit in hits:
         place = cited(hit.note.path, hit.chunk.lines[0], hit.chunk.headings, _WHOLE_CITATION)
         out.line(f"{hit.score:.2f}  {on_one_line(place)}", "bold")
-        out.line(f"      {one_line(text, SHOWN_CHARS)}")
+        out.line(f"      {one_line(hit.excerpt, SHOWN_CHARS)}")
         for chunk in more.get(hit.chunk.id, []):
             out.line(f"      {chunk.lines[0]}: {one_line(chunk.body, SHOWN_CHARS)}", "dim")
 

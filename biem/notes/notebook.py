@@ -34,7 +34,6 @@ from biem.notes.tags import identity, is_idle
 from biem.ports.notes.records import TagInfo, TagName
 
 _MOST_HITS = 100
-_MOST_CHARS = 100_000
 _FAR_FUTURE_DAYS = 3_000_000
 """Conditions may use any time that a datetime can represent."""
 _MOST_TAGS = 10_000
@@ -200,14 +199,6 @@ class Notebook:
         return self._system.searcher.search(
             self._scope, query, top_k=limit, libraries=libraries, tags=tags, since=since, until=until
         )
-
-    def excerpt(self, hit: NoteHit, query: str, limit: int = 200) -> str:
-        """What a hit says about a query: the sentences, or rows of a table, that share most words with it, in at most
-        `limit` characters. The whole text if none shares a word.
-        """
-        require_string(query, "the query")
-        require_count(limit, "limit", _MOST_CHARS)
-        return self._system.searcher.excerpt(hit.chunk.body, query, limit)
 
     def get(self, path: str) -> NotePage:
         """The note of this path, or whose path ends in it, with its chunks.

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from biem.domain.notes.library import NoteHit, NoteHits, NotePassage, cited
+from biem.domain.notes.library import EXCERPT_CHARS, NoteHit, NoteHits, NotePassage, cited
 from biem.domain.policies.notes import NoteRankPolicy
 from biem.domain.scope import Scope
 from biem.domain.scores import clamp01, probability
@@ -214,7 +214,15 @@ class NoteSearcher:
 
         Raises `StoreUnavailable` for PostgreSQL only.
         """
-        return self.told(self.find(scope, query, libraries=libraries, tags=tags, since=since, until=until), top_k=top_k)
+        found = self.find(scope, query, libraries=libraries, tags=tags, since=since, until=until)
+        hits = self.told(found, top_k=top_k)
+        asked = frozenset(self._analyzer.lexemes(query))
+        hits[:] = (replace(hit, excerpt=self._excerpt(hit.chunk.body, asked)) for hit in hits)
+        return hits
+
+    def _excerpt(self, body: str, asked: frozenset[str]) -> str:
+        said = excerpt(body, EXCERPT_CHARS, asked, self._analyzer.lexemes)
+        return said if len(said) <= EXCERPT_CHARS else f"{said[: EXCERPT_CHARS - 3].rstrip()}..."
 
     def find(
         self,
@@ -270,10 +278,6 @@ class NoteSearcher:
             del hits[top_k:]
             span.add(hits=len(hits), confidence=hits.confidence)
         return hits
-
-    def excerpt(self, text: str, query: str, limit: int) -> str:
-        """The sentences of a text that share most words with a query, in their order; `text` if none does."""
-        return excerpt(text, limit, self._analyzer.lexemes(query), self._analyzer.lexemes)
 
     def _other_forms(self, query: str, lexemes: Sequence[str]) -> list[str]:
         """Further index terms that a text may have for words of the query: pairs of words written as one, and the

@@ -25,6 +25,8 @@ NoteVerdictStatus = Literal["open", "kept", "dismissed"]
 STATUSES: tuple[str, ...] = get_args(NoteVerdictStatus)
 Believed = Literal["note", "memory"]
 BELIEVED: tuple[str, ...] = get_args(Believed)
+EXCERPT_CHARS = 200
+"""Maximum characters of `NoteHit.excerpt`."""
 LINKED = " › "
 """Stands between the parts of a citation."""
 _LEAST = 20
@@ -163,7 +165,9 @@ class NotePage:
 class NoteHit:
     """A chunk that was found: `score` in [0, 1] orders the hits of one query, `why` has the parts of the score.
 
-    `citation` names directories, file, line and headings, as `武器/法器/乌髓孑灯.md:41 › 武器故事`.
+    `citation` names directories, file, line and headings, as `武器/法器/乌髓孑灯.md:41 › 武器故事`. `excerpt`, of a
+    search for notes alone: the sentences, or rows of a table, that share most words with the query; the beginning of
+    the chunk if none does.
     """
 
     chunk: NotePassage
@@ -171,6 +175,7 @@ class NoteHit:
     score: float
     why: Mapping[str, float]
     citation: str
+    excerpt: str = ""
 
 
 class NoteHits(list[NoteHit]):

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import biem
+from biem.domain.notes.library import EXCERPT_CHARS
 from biem.domain.policies.jobs import SleepPolicy
 from biem.domain.policies.notes import LibraryPolicy
 from biem.errors import InvalidInput, NotFound
@@ -51,12 +52,13 @@ def test_an_excerpt_of_a_hit_is_what_answers_the_query(memory: biem.Memory, vaul
     memory.notes.add(vault, name="vault")
     memory.notes.sync()
     hit = next(hit for hit in memory.notes.search("打印账本") if hit.note.path == "depot.md")
-    # Then its row is in the excerpt, within the limit; where no word is shared, that is the whole text
-    assert "depot ledger" in (said := memory.notes.excerpt(hit, "怎么打印账本？", 80))
-    assert len(said) <= 80 < len(hit.chunk.body)
-    assert memory.notes.excerpt(hit, "weather", 80) == hit.chunk.body
-    with pytest.raises(InvalidInput, match="limit"):
-        memory.notes.excerpt(hit, "ledger", 0)
+    # Then its row is in the excerpt, which is short; where no word is shared, that is the beginning of the chunk
+    assert "depot ledger" in hit.excerpt
+    assert len(hit.excerpt) <= EXCERPT_CHARS < len(hit.chunk.body)
+    other = next(hit for hit in memory.notes.search("weather", top_k=20) if hit.note.path == "depot.md")
+    assert other.excerpt.endswith("...")
+    assert other.chunk.body.startswith(other.excerpt.removesuffix("..."))
+    assert len(other.excerpt) <= EXCERPT_CHARS
 
 
 def test_a_second_sync_reads_and_embeds_nothing(synced: biem.Memory, embedder: WordEmbedder) -> None:
