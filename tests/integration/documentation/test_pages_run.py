@@ -62,7 +62,7 @@ def blocks(page: Path) -> Iterator[Block]:
         yield Block(line, fence["kind"], fence["body"], fence["reason"], printed)
 
 
-_PROGRESS = re.compile(r"\w+(?: \d+%)?: .*/s\)")
+_PROGRESS = re.compile(r"\w+(?: \d+%)?: .*/(?:s|min)\)")
 """A line that a busy machine prints while one waits, and an idle one does not."""
 
 
