@@ -64,8 +64,8 @@ def test_statements_that_the_server_has_dropped_are_prepared_again(pool: Databas
 
 def test_of_statements_that_are_sent_together_all_are_done_or_none(pool: Database) -> None:
     # Given two statements, the second of which fails
-    name = uuid.uuid4().hex
-    scope = ("ensure_scope", (name, "tenant", name, ""))
+    own = Scope("tenant", uuid.uuid4().hex)
+    scope = ("ensure_scope", (own.ns, own.tenant, own.user, own.project))
     with pool.connection() as connection:
         for _ in range(2):  # not prepared, and prepared by then
             with pytest.raises(psycopg.errors.InvalidTextRepresentation):
