@@ -1,6 +1,6 @@
 """Named statements to one connection, in one round trip through libpq's pipeline.
 
-psycopg has a pipeline of its own. For a short statement it takes 0.2 ms of this process, and gives the interpreter to
+psycopg has a pipeline, too. For a short statement it takes 0.2 ms of this process, and gives the interpreter to
 other threads several times; a recall sends sixteen.
 """
 
