@@ -57,7 +57,7 @@ class RankedChunk:
 
     @property
     def why(self) -> dict[str, float]:
-        """The parts by name: needed of the few that are told."""
+        """The parts by name: only the few hits that are returned need them."""
         return dict(zip(PARTS, self.parts, strict=True))
 
 

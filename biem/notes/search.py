@@ -284,7 +284,9 @@ class NoteSearcher:
         English words that Chinese ones may mean.
         """
         kept = frozenset(lexemes)
-        words = [*(term for term in kept if len(term) == _HAN_WORD), *self._analyzer.keywords(query, _KEYWORDS)]
+        words = [term for term in lexemes if len(term) == _HAN_WORD and not term.isascii()]
+        if words:  # of Latin words there is no translation
+            words += self._analyzer.keywords(query, _KEYWORDS)
         joined = paired(query, lambda word: kept.isdisjoint(self._analyzer.lexemes(word)))
         return sorted({*self._analyzer.lexemes(joined), *self._analyzer.english(words)} - kept)
 

@@ -195,7 +195,7 @@ _pairs = lru_cache(_KEPT)(_Pairs)
 
 
 def _is_verb(text: str, found: list[re.Match[str]], place: int) -> bool:
-    """Whether a word is what somebody does: "we order tea", "Ida wants tea", "Swapped tea for coffee"."""
+    """Whether a word is a verb of a subject: "we order tea", "Ida wants tea", "Swapped tea for coffee"."""
     word, before = found[place].group(), found[place - 1] if place else None
     if before is None or _BEGINS.search(text, before.end(), found[place].start()):
         return _DONE.fullmatch(word) is not None

@@ -294,7 +294,7 @@ class TestLevels:
     def test_notes_are_counted_with_their_chunks_and_tags_and_the_age_of_the_last_scan(
         self, own: tuple[PostgresRecords, Admin, PostgresGauges], scope: Scope
     ) -> None:
-        # Given two libraries of which one was scanned an hour ago, and a third that nobody scans on purpose
+        # Given two libraries of which one was scanned an hour ago, and a third that is not scanned on purpose
         _, admin, gauges = own
         assert gauges.read().notes == NoteLevels()
         admin.execute("INSERT INTO scopes (ns, tenant, usr, project) VALUES (%s, 'a', 'b', '')", (scope.ns,))
