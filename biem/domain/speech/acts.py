@@ -144,9 +144,11 @@ _REQUEST = late(
     r"|this|that|these|those|for|up|through|with|to|another|more|\d+|one|two|three|four)\b|[\w'-]+\s*[.!]?$))(?!-)"
     r"(?!\s+(?:(?!(?:me|us|him|her|them|it|that|this|what|who|where|when|which|why|how)\b)\w+\s+){0,4}"
     r"(?:is|was|are|were|has)\b)"
-    r"|let's\b(?! say\b))"
+    r"|let's\s+(?:see|hear|go(?! (?:with|for|to|by|on|through|over)\b)|start|begin|get (?:started|going|on|to)|try|talk|chat"
+    r"|discuss|brainstorm|continue|move on|look|think|check|review|plan|figure|find|play|practi[cs]e|write|draft|explore"
+    r"|do (?:it|this|that)|dig|focus|take a look)\b)"
     r"|\W*+(?:请|麻烦|帮我|给我|替我|帮忙|告诉我|推荐|介绍一下|解释|翻译|总结|写一|查一下)(?!.{0,12}(?:是|叫|在|住|搬"
-    r"|改成|了))",
+    r"|改成|了|的?时候|时[，,要用请先都别不保]))",
     re.IGNORECASE,
 )
 _TOLD_BESIDE = late(
@@ -181,6 +183,13 @@ _HABIT = late(
     re.IGNORECASE,
 )
 """A verb without a subject that tells a habit of the speaker."""
+_OF_EACH = late(
+    r"\b(?:write|give|send|draft|create)\s+"
+    r"(?:(?!(?:me|us|him|her|them|it|my|our|your|his|their|the|an?|some|any|this|that|these|those|two|three)\b)[a-z-]+\s+){0,3}"
+    r"(?!(?:this|us|his)\b)[a-z-]+s\s+(?:in|as|with|without|using|within|before|by)\b",
+    re.IGNORECASE,
+)
+"""How each of several things is to be done, by their bare name: "write commit messages in the imperative"."""
 
 
 _BETWEEN_SCRIPTS = late(r"(?<=[\u4e00-\u9fff])(?=[A-Za-z])|(?<=[A-Za-z])(?=[\u4e00-\u9fff])")
@@ -225,7 +234,7 @@ def _asserts(sentence: str) -> bool:
         return True
     if _ASKS.search(sentence) or _INTERROGATIVE.match(sentence):
         return False
-    return _REQUEST.match(sentence) is None or any(one.search(sentence) for one in (_HABIT, _RESTRICTS))
+    return _REQUEST.match(sentence) is None or any(one.search(sentence) for one in (_HABIT, _RESTRICTS, _OF_EACH))
 
 
 def is_standing_order(text: str) -> bool:

@@ -123,7 +123,10 @@ _EARLIER = re.compile(
     re.IGNORECASE,
 )
 """Asks for a former state, unless it asks what is to be done: "what do I take before bed?"."""
-_TENSE = re.compile(r"\b(?:did|was|were|had|(?<!how )old|ago)\b|当时", re.IGNORECASE)
+_TENSE = re.compile(
+    r"\b(?:(?:did|was|were|had)(?:n['’]t)?|(?<!how )old|ago)\b|当时|\bwhy\b|为(?:什么|何|啥)", re.IGNORECASE
+)
+"""Of a reason the later values of what it explains tell nothing."""
 _PRESENT = re.compile(
     r"\b(?:do|does|is|are|am|should|shall|can|will|must|may|wh\w+['’]s)\b|(?<![主重首纪摘])要(?!好)|该|(?<=[我你他她们都还前])得(?![过到了])|必须|应当",
     re.IGNORECASE,

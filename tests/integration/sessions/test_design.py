@@ -311,7 +311,7 @@ def test_a_search_looks_for_words_while_it_embeds_then_ranks_reads_and_counts(
             index.words = original
         # Then both ran at once, and what was found is weighted, sorted, read and counted
         assert together[0]
-        assert [hit.node.id for hit in hits] == [key]
+        assert [hit.node.id for hit in hits] == [key], (hits.degraded, system.memory.diagnose())
         assert hits[0].node.text == "the blue barrel stands in the barn"
         assert [name for name in names if name in ("biem.recall.embed", "biem.recall")] == [
             "biem.recall.embed", "biem.recall",

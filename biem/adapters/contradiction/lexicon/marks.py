@@ -103,7 +103,7 @@ UNREAL = Both(
     r"|daydream\w*|kidding|jok(?:e|ed|ing)|pretend(?:s|ing|ed)?|hypothetical(?:ly)?|in theory|theoretically|fictional|fantasy|as if|as though"
     r"|(?:thinks|believes|assumes|supposes|guesses|imagines|swears|insists|is convinced|is sure) (?:that )?(?:i|i'm|i've|my|we|our)\b"
     r"|asked (?:me |us )?(?:if|whether|what|when|where|who|how|why)|in another life|in a parallel|in the (?:film|movie|novel|book|series|story|game|play))\b",
-    r"如果|要是|假如|假设|倘若|假使|的话|就好了|但愿|希望|梦[见到里]|做了?个梦|设想|想象|开玩笑|哈哈|(?:电影|小说|剧|游戏|故事|书)里"
+    r"如果|要是|假如|假设|倘若|假使|的话|就好了|但愿|希望|梦[见到里]|做了?个梦|设想|想象|开玩笑|哈哈|(?:电影|小说|剧|游戏|故事|(?<![\u4e00-\u9fff])书|(?<=[本这那的在])书)里"
     r"|以为(?!自己)(?![^。！!]{0,40}(?:其实|结果|原来|才))|(?<!我)(?:觉得|认为|猜|断定)我(?!们?[该应])|问[过了]?我[^，。,.]{0,12}?(?:什么|哪|谁|几|多少|吗|(?P<twice>[\u4e00-\u9fff])不(?P=twice)|有没有|是不是)",
 )
 """Asserts nothing: a condition, a wish, a dream, a joke, a story, an error of another one."""

@@ -89,6 +89,8 @@ def test_a_day_in_words_is_that_day() -> None:
 def test_what_was_done_since_something_could_not_be_is_decided() -> None:
     assert not RULES.matter("They couldn't repair the organ, so we sing with the piano.").open
     assert not RULES.matter("Tin might rust, we settled for zinc.").open
+    assert not RULES.matter("排班表搬到飞书里了。").open
+    assert RULES.matter("这本书里的主角搬到海边了。").open
     assert RULES.matter("Tin might rust, we looked at zinc.").open
     assert RULES.matter("I couldn't sing with a piano.").open
     assert RULES.matter("They couldn't repair the organ, so we might sing alone.").open

@@ -74,3 +74,5 @@ def test_a_guess_of_the_assistant_stands_below_what_the_user_said(question: str,
 def test_a_suggestion_or_a_long_answer_is_no_guess(text: str, guess: bool) -> None:
     assert supposes(hit(text, source="assistant").node) is guess
     assert not supposes(hit("You are probably early.", source="user").node)
+    assert supposes(hit("阿宽说“下周搬家”", source="user").node)
+    assert not supposes(hit("邮件里别说“收悉”", source="user").node)

@@ -97,6 +97,8 @@ def test_nothing_is_revised_by_an_older_a_program_another_person_or_another_matt
         ("What is the name of the yard I worked at before?", True),
         ("When did Sara marry?", False),
         ("Where was the meeting?", False),
+        ("Why didn't we take the ferry?", False),
+        ("为什么我不坐船？", False),
     ],
 )
 def test_the_past_tense_alone_does_not_ask_for_what_was_before(question: str, former: bool) -> None:
