@@ -144,9 +144,9 @@ _REQUEST = late(
     r"|this|that|these|those|for|up|through|with|to|another|more|\d+|one|two|three|four)\b|[\w'-]+\s*[.!]?$))(?!-)"
     r"(?!\s+(?:(?!(?:me|us|him|her|them|it|that|this|what|who|where|when|which|why|how)\b)\w+\s+){0,4}"
     r"(?:is|was|are|were|has)\b)"
-    r"|let's\s+(?:see|hear|go(?! (?:with|for|to|by|on|through|over)\b)|start|begin|get (?:started|going|on|to)|try|talk|chat"
-    r"|discuss|brainstorm|continue|move on|look|think|check|review|plan|figure|find|play|practi[cs]e|write|draft|explore"
-    r"|do (?:it|this|that)|dig|focus|take a look)\b)"
+    r"|let's\s+(?:see|hear|go(?! (?:with|for|to|by|on|through|over)\b)|start|begin|get (?:started|going|on|to)|try|talk"
+    r"|chat|discuss|brainstorm|continue|move on|look|think|check|review|plan|figure|find|play|practi[cs]e|write|draft"
+    r"|explore|do (?:it|this|that)|dig|focus|take a look)\b)"
     r"|\W*+(?:请|麻烦|帮我|给我|替我|帮忙|告诉我|推荐|介绍一下|解释|翻译|总结|写一|查一下)(?!.{0,12}(?:是|叫|在|住|搬"
     r"|改成|了|的?时候|时[，,要用请先都别不保]))",
     re.IGNORECASE,

@@ -45,7 +45,7 @@ _HAN = late("[\u4e00-\u9fff]")
 _SENTENCES = re.compile(r"[^.!?。！？\s](?:[^.!?。！？]|\.(?=\d))*[.!?。！？]*")
 _TELLING = 3
 """Minimum index terms of a sentence that tells something."""
-_CLAUSES = re.compile(r"[,;:，；：。！？!?]\s*|\.\s+")
+CLAUSES = re.compile(r"[,;:，；：。！？!?]\s*|\.\s+")
 _SUPPOSES = late(
     r"^\W*(?:if(?! (?:you|any(?:one|body)|some(?:one|body)) (?:ever |still )?(?:needs?|wants?|ha(?:s|ve) to)\b)"
     r"|suppose|imagine|what if|perhaps|maybe|(?:i|we) (?:may|might|could))\b"
@@ -231,7 +231,7 @@ class LineReader:
         "My wife's birthday is in May, I mixed it up" names the user, and tells nothing of the user's birthday.
         """
         asked, penalty = question.matter, 0.0
-        for clause in _CLAUSES.split(part):
+        for clause in CLAUSES.split(part):
             told = self._matter(clause, question.english)
             if asked.topics & told.topics:
                 penalty = foreign_penalty(asked, question.text.lower(), told, clause.lower(), translated=translated)
@@ -243,7 +243,7 @@ class LineReader:
         """The clauses that have a word of the question, with their persons: "lunch is at two, the twins have football"
         is about the lunch.
         """
-        clauses = _CLAUSES.split(result_of(part)) if persons - {"me", "you"} else []
+        clauses = CLAUSES.split(result_of(part)) if persons - {"me", "you"} else []
         asked = [clause for clause in clauses if not question.terms.isdisjoint(self._terms_of(clause))]
         if not asked or len(asked) == len(clauses) or not part.isascii():
             return part, persons

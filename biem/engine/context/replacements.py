@@ -6,7 +6,7 @@ from dataclasses import replace
 from biem.engine.context.lines import LineQuestion, RatedLine
 from biem.engine.context.modifiers import has_other_modifier
 from biem.engine.context.occasions import is_exception
-from biem.engine.context.same_subject import gives_as_much, lift
+from biem.engine.context.same_subject import gives_as_much, is_of_another_part, lift
 
 
 def lift_replacements(lines: Sequence[RatedLine], question: LineQuestion) -> None:
@@ -27,10 +27,12 @@ def lift_replacements(lines: Sequence[RatedLine], question: LineQuestion) -> Non
 
 
 def _renews(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
-    """Whether it has a value of the requested kind, and is about the same one of several."""
+    """Whether it has a value of the requested kind, and is about the same one of several and the clause in question."""
     said, told = newer.hit.node.text, older.hit.node.text
     return gives_as_much(newer.matter, older.matter, question.matter) and not (
-        has_other_modifier(said, told, question.text) or is_exception(said, told, question.text)
+        has_other_modifier(said, told, question.text)
+        or is_exception(said, told, question.text)
+        or is_of_another_part(newer, older, question)
     )
 
 

@@ -13,6 +13,7 @@ from biem.engine.context.picking import Picker
 from tests.unit.engine.context.measured_hits import hit, measured
 
 ANALYZER, RULES = RuleAnalyzer(), contradiction.build()
+OLDER, NEWER = "Our choir sings shanties, the yearly fee is 30.", "They put the fee up to 35."
 
 
 def picker(drop: float = 4.0, **policy: Any) -> Picker:
@@ -536,3 +537,13 @@ def test_a_question_about_asking_that_only_it_is_known_for_gets_no_line() -> Non
     # Given only the same question, asked before / When its block is chosen without a threshold / Then it is empty
     question = "What do I want to know about the harbour fees?"
     assert told(question, hit(question)) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [("Which songs does the choir sing?", OLDER), ("What's the fee?", NEWER)],
+)
+def test_what_renews_one_clause_does_not_stand_above_the_line_for_another_clause(question: str, first: str) -> None:
+    newer = hit(NEWER, 0.7, days=4)
+    older = dataclasses.replace(hit(OLDER, 0.8), why={"renewed_by": newer.node.id})
+    assert told(question, older, newer)[0] == first
