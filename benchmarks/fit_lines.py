@@ -44,7 +44,7 @@ from biem.engine.context.lines import LineQuestion, LineReader, RatedLine
 from biem.engine.context.picking import LOOKED_AT, answering
 from biem.engine.context.relevance import line_features
 from biem.engine.context.silence import block_features
-from biem.engine.recall.hits import score_of
+from biem.engine.recall.hits import request_of, score_of
 from biem.engine.recall.rank.confidence import confidence
 
 Matrix = NDArray[np.float64]
@@ -169,8 +169,9 @@ def recalled(lived: facts.Life, question: facts.Question, memory: InMemory, with
         why = {"likeness": likeness[key]} | ({"changed": changed[key]} if key in changed else {})
         hit = Hit(_node(told[key]), ceiling, why, alike=alike.get(key, {}))
         before = told.get(asked.get(key, ""))
-        if before is not None and (before.role, told[key].role) == ("assistant", "user"):
-            hit = replace(hit, answers=_node(before), why={**why, "asked_likeness": likeness[before.id]})
+        request = request_of(answer, _node(before) if before else None, hit.node)
+        if request is not None:
+            hit = replace(hit, answers=request, why={**why, "asked_likeness": likeness[request.id]})
         hits.append(hit)
     return Hits(hits, confidence=confidence(answer.grounds, ConfidenceWeights()), grounds=answer.grounds)
 

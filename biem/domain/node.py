@@ -206,7 +206,9 @@ class Hit:
     replaces: Node | None = None
     """The memory that it replaced, if that was among the candidates: "No, Thursday" alone does not say of what."""
     answers: Node | None = None
-    """The assistant's question that this short message follows and answers: "Six." alone does not say of what."""
+    """What this message answers, where it alone does not say of what: the assistant's question before a short one
+    ("Six."), or the request before a report of the assistant's ("Done, it is six now").
+    """
 
 
 class Hits(list[Hit]):

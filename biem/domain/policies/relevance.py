@@ -24,7 +24,7 @@ class LineWeights:
     behind: float = -0.98
     """… and that of the line most like it, minus this one's."""
     asked_like: float = 1.56
-    """Likeness to the question of the assistant's question that it answers."""
+    """Likeness to the question of the assistant's question, or the user's request, that it answers."""
     covered: float = 0.71
     """Share of the question's terms that it has, the rare ones weighing most …"""
     covered_nameless: float = -0.21
@@ -66,7 +66,7 @@ class LineWeights:
     changed: float = 0.15
     """Log-odds, by its vector, that it tells of a change, within ±4."""
     assistant: float = -1.23
-    """1 if the assistant said it."""
+    """1 if the assistant said it, and reports nothing that it did for the user."""
     brief: float = -0.3
     """1 up to 25 tokens."""
     length: float = 0.76

@@ -192,7 +192,8 @@ class LineReader:
                     told = replace(told, persons=kept)
                 if _BY_NAMES & asked.wants & told.gives:
                     told = replace(told, gives=told.gives - self._only_by_names(part, question))
-                if told.persons and told.topics and told.holds:  # whole without the question before it
+                reports = node.source == ASSISTANT and hit.answers is not None
+                if told.persons and told.topics and told.holds and not reports:  # whole without the question before it
                     hit = replace(hit, answers=None)
                 if hit.answers is not None:
                     told = _with_question(

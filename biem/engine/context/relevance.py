@@ -15,6 +15,7 @@ from dataclasses import asdict
 
 from biem.domain.node import Hit
 from biem.domain.policies.relevance import LineWeights
+from biem.domain.retention import ASSISTANT
 from biem.domain.tokens import estimate_tokens
 from biem.engine.context.lines import BRIEF, UNCHANGED, LineQuestion, RatedLine, is_han, odds, rare_share, supposes
 from biem.engine.context.persons import FOREIGN, is_named
@@ -96,7 +97,7 @@ def line_features(lines: Sequence[RatedLine], question: LineQuestion) -> list[di
                 "holds": float(told.holds),
                 "changes": float(told.changes),
                 "changed": min(max(_number(line.hit, "changed", UNCHANGED), -_FURTHEST), _FURTHEST),
-                "assistant": float(node.source == "assistant"),
+                "assistant": float(node.source == ASSISTANT and line.hit.answers is None),
                 "brief": float(estimate_tokens(node.text) <= BRIEF),
                 "length": min(estimate_tokens(node.text), _LONG) / _LONG,
                 "translated": float(is_han(node.text) != is_han(question.text)),

@@ -17,6 +17,7 @@ from datetime import timedelta
 
 from biem.domain.conflict import Matter
 from biem.domain.policies.succession import RetoldWeights, SuccessionWeights
+from biem.domain.retention import ASSISTANT
 from biem.domain.speech.acts import is_statement
 from biem.domain.text import jaccard, share
 from biem.engine.context.former_values import denies_former
@@ -102,9 +103,11 @@ class Succession:
         self._asks_who = "name" in question.matter.wants or _WHO.search(question.text) is not None
 
     def may_succeed(self, newer: RatedLine, older: RatedLine) -> bool:
-        """Whether a person said it later, not as a supposition, and of no other one's own matter or one of several."""
+        """Whether a person said it later, or the assistant did it, not as a supposition, and of no other one's own matter
+        or one of several.
+        """
         node = newer.hit.node
-        if node.at <= older.hit.node.at or "assistant" in (node.source, node.speaker):
+        if node.at <= older.hit.node.at or (ASSISTANT in (node.source, node.speaker) and newer.hit.answers is None):
             return False
         if (
             supposes(node)

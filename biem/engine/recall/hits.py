@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from biem.domain.node import Hit, Node
-from biem.domain.speech.acts import is_courtesy
+from biem.domain.retention import ASSISTANT
+from biem.domain.speech.acts import is_courtesy, is_report
 from biem.domain.trust import UNTRUSTED
 from biem.engine.query.request import Request
 from biem.engine.recall.rank.newer_first import newest_first
@@ -37,8 +38,8 @@ def hydrate(
         return [], False
     # include the spare hits: they replace those left out, and one may hold a newer value
     replaced = _replaced(ids, answer)
-    questions = answer.answered(ids)
-    read = list(dict.fromkeys([*ids, *replaced.values(), *questions.values()]))
+    before = answer.answered(ids)
+    read = list(dict.fromkeys([*ids, *replaced.values(), *before.values()]))
     live = records.candidates(request.scope.readable, read, (), request.where, pending_limit=0, evidence=request.strict)
     likeness, alike, changes = answer.likeness(read), answer.alike(ids), answer.changed(ids)
     for place, key in zip(places, ids, strict=True):
@@ -58,7 +59,7 @@ def hydrate(
         former = live.nodes.get(replaced.get(key, ""))
         if former is not None and former.id in likeness:
             why["former_likeness"] = likeness[former.id]
-        asked = _question(live.nodes.get(questions.get(key, "")), node)
+        asked = request_of(answer, live.nodes.get(before.get(key, "")), node)
         if asked is not None and asked.id in likeness:
             why["asked_likeness"] = likeness[asked.id]
         why |= {"energy": node.energy, "status": node.status, "way": way}
@@ -72,11 +73,17 @@ def hydrate(
     ], changed
 
 
-def _question(before: Node | None, node: Node) -> Node | None:
-    """The message before a person's, if it is the assistant's and no less trusted."""
-    if before is None or before.source != "assistant" or node.source == "assistant":
+def request_of(answer: Answer, before: Node | None, node: Node) -> Node | None:
+    """The message that this one answers: the assistant's question before a short one of a person, or what a person
+    asked for before the assistant reports what it has done, which is more than that. It is no less trusted.
+    """
+    if before is None or (before.source == ASSISTANT) == (node.source == ASSISTANT):
         return None
-    return None if before.trust == UNTRUSTED != node.trust else before
+    if node.source == ASSISTANT:
+        answers = is_report(node.text) and answer.adds(node.id, before.id)
+    else:
+        answers = answer.answers_question(node.id, before.id)
+    return before if answers and not (before.trust == UNTRUSTED != node.trust) else None
 
 
 def _replaced(ids: Sequence[str], answer: Answer) -> dict[str, str]:

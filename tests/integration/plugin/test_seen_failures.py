@@ -245,3 +245,27 @@ def test_a_conversation_that_the_prompt_holds_is_excluded_by_the_plugin(life: Li
     system = plugin.messages("", [], "What are my oars made of?", exclude_conversation="now")[0]["content"]
     assert "ash" in system
     assert "spruce" not in system
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "question"),
+    [
+        (("Reserve a hall for the choir on Sunday.", "Reserved: the river hall, Sunday at 18:15, for thirty singers."),
+         ("Move the choir somewhere larger.", "The river hall has no larger room, so I reserved the old granary."),
+         "Where does the choir meet on Sunday?"),
+        (("帮我给合唱团订周日的场地。", "已预订:江边厅,周日18:15,三十人。"),
+         ("合唱团的场地换个大点的。", "江边厅没有更大的了,已改订旧粮仓。"),
+         "合唱团周日的场地在哪儿？"),
+    ],
+)  # fmt: skip
+def test_what_an_agent_has_done_for_the_user_is_known_and_the_last_of_it_comes_first(
+    life: Life, first: tuple[str, str], second: tuple[str, str], question: str
+) -> None:
+    for asked, done in (first, second):
+        life.clock.advance(days=1)
+        plugin = BIEMContextPlugin(life.memory, conversation=asked)
+        plugin.record_user_message(asked)
+        plugin.record_assistant_message(done)
+        assert life.memory.flush(120)
+    lines = life.asks(question)
+    assert lines[0] == second[1]

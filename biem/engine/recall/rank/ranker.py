@@ -50,6 +50,8 @@ _SPARE = 10
 """Memories read in addition to those requested: some may have just been erased."""
 _SHORT = 8
 """Maximum terms of a turn that is read as the answer to the question before it."""
+_MORE = 3
+"""Terms that a report must have beyond those of the request."""
 _COMPARED, _ALIKE = 24, 0.15
 """Number of best candidates that are compared with each other, and the similarity from which two are called alike."""
 
@@ -133,16 +135,18 @@ class Answer:
         )
 
     def answered(self, keys: Sequence[str]) -> dict[str, str]:
-        """The question that each of these short turns follows, by their ids; only of turns that follow one."""
+        """The turn that each of these follows in its conversation, by their ids; only of turns that ask nothing."""
         before = {key: earlier for talk in self.stretches for earlier, key in pairwise(talk)}
-        return {
-            key: before[key]
-            for key in keys
-            if key in before
-            and self.turns[before[key]].asks
-            and not self.turns[key].asks
-            and len(self.turns[key].lexemes) <= _SHORT
-        }
+        return {key: before[key] for key in keys if key in before and not self.turns[key].asks}
+
+    def answers_question(self, key: str, before: str) -> bool:
+        """Whether a turn is short and follows a question."""
+        return self.turns[before].asks and len(self.turns[key].lexemes) <= _SHORT
+
+    def adds(self, key: str, before: str) -> bool:
+        """Whether a turn has a number or some words that the one before it has not."""
+        new = set(self.turns[key].lexemes).difference(self.turns[before].lexemes)
+        return len(new) >= _MORE or any(any(map(str.isdigit, term)) for term in new)
 
     def places(self, top_k: int, known: Known = NOTHING) -> list[int]:
         """Candidates to return, best first, with spares; none that is `known` by id or conversation."""

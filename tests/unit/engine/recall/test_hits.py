@@ -116,6 +116,20 @@ def test_a_short_message_names_the_question_of_the_assistant_that_it_answers() -
     assert [text for text, hit in hits.items() if hit.answers is not None] == ["Six."]
 
 
+def test_a_report_of_the_assistant_names_the_request_if_it_says_more() -> None:
+    asked, done = "Put the six shows into the calendar.", "Done, I set them to 7 May and 8 May."
+    assert Talk(("user", asked), ("assistant", done)).hits()[done].answers.text == asked
+    said, again = "The six shows are on 7 May.", "Changed to 7 May."
+    assert Talk(("user", said), ("assistant", again)).hits()[again].answers is None
+    assert (
+        Talk(("user", asked), ("assistant", "May is lovely, with 20 degrees."))
+        .hits()["May is lovely, with 20 degrees."]
+        .answers
+        is None
+    )
+    assert Talk(("assistant", asked), ("assistant", done)).hits()[done].answers is None
+
+
 def test_what_answers_no_question_of_the_assistant_names_none() -> None:
     # a longer message says of what it speaks; a person's question is no assistant's; nor is an untrusted one told
     question = "How many shows do you play?"
