@@ -124,7 +124,7 @@ _HAN_ORDER = late(
     r"|[^，。：:]{0,8}(?:要求|规矩|规则|规定)[^，。：:]{0,6}[：:]"
     r")"
 )
-_ASKS = late(
+ASKS = late(
     r"[?？]\s*$|(?:[吗么谁]|(?:^.{0,4}|[几多哪谁什怎为].*)呢|怎么样|怎么办|什么|哪里|哪儿|多少|几点|如何)\s*[。.]?$"
 )
 _INTERROGATIVE = late(
@@ -192,29 +192,6 @@ _OF_EACH = late(
 """How each of several things is to be done, by their bare name: "write commit messages in the imperative"."""
 
 
-_NOT_DONE = (
-    "noted|got it|saved|recorded|stored|remembered|understood|learned|loved|enjoyed|liked|agreed|assumed|wondered|mentioned"
-    "|heard|noticed|added (?:that|this|it)|updated (?:my|your|the) (?:notes?|records?|memory|profile)|need|indeed|interested"
-    "|excited|delighted|pleased|impressed|thrilled|tried|looked|listened|planned|wanted|hoped|based|related|compared"
-)
-"""What an assistant does that changes nothing outside."""
-_DOES = "sent|made(?! a note)|built|ran|got|took|wrote|chose|found|bought|rebuilt|undid|drew|brought|set|put|cut|split|reset"
-_DONE = _DOES.partition("|set")[0]
-"""Those that are no imperative at the beginning of a sentence."""
-_REPORT = late(
-    rf"(?:^|[.!;,:]\s+|\b(?:so|and|then)\s+)(?:(?:done|all (?:set|done)|(?:i|we)(?:'ve| have)?(?: (?:just|now|already|also|instead))*)\b\W*)++"
-    rf"(?!(?:{_NOT_DONE})\b)(?:[a-z]{{2,}}ed|{_DOES})\b"
-    rf"|^\W*(?!(?:{_NOT_DONE})\b)(?:[a-z]{{2,}}ed|{_DONE})\b(?!,? (?:by|with|in) )"
-    r"|^\W*done\b\W*\w"
-    r"|^(?!.*\byou(?:rs?)?\b)(?=.*\d).*(?:\b(?:is|are|runs|points|goes) (?:now|back)\b|\bnow[.!]*\s*$)"
-    r"|(?:已经|已(?!经)|[帮为给替][你您])(?:成功)?(?!很|够|太|非常|记|存|保存|收到|了解|知道|明白|更新(?:[你您]的)?(?:记录|信息|资料|档案))"
-    r"(?:[\u4e00-\u9fff]{1,4}(?:[了好成到为在完至]|[:：])|改|换|订|约|设|调|预[订约]|安排|取消|下单|提交|发[送出给]|部署|合并|删除"
-    r"|添加|创建|重启|更新|修复|完成)"
-    r"|(?:^|[，,。！!；;])我(?:已经?|刚刚?)?(?:把[^，,。]{1,20})?[改换订设调约选买发建删加移搬](?!变主意)[\u4e00-\u9fff]{0,2}[了成到]"
-    r"|(?:改|换|订|设置?|调|约|安排|办|弄|发|建|删|修|装|配)(?:好|完|妥)了?(?=$|[，,。！!])",
-    re.IGNORECASE,
-)
-"""Says what the speaker has done, or how something stands after it."""
 _BETWEEN_SCRIPTS = late(r"(?<=[\u4e00-\u9fff])(?=[A-Za-z])|(?<=[A-Za-z])(?=[\u4e00-\u9fff])")
 
 
@@ -255,18 +232,9 @@ def _asserts(sentence: str) -> bool:
         return False
     if _TOLD_BESIDE.search(sentence) or _TOLD_BEFORE.search(sentence) or _orders(sentence):
         return True
-    if _ASKS.search(sentence) or _INTERROGATIVE.match(sentence):
+    if ASKS.search(sentence) or _INTERROGATIVE.match(sentence):
         return False
     return _REQUEST.match(sentence) is None or any(one.search(sentence) for one in (_HABIT, _RESTRICTS, _OF_EACH))
-
-
-def is_report(text: str) -> bool:
-    """Whether a message says what its speaker has done: "Booked: table for six", "Done, it is 40 s now", 已改成线上。
-
-    Of an assistant that acts, such a message is the only record of a result.
-    """
-    said = text[:_LONGEST_COURTESY].replace("’", "'")
-    return _REPORT.search(said) is not None and _ASKS.search(said) is None
 
 
 def is_standing_order(text: str) -> bool:
@@ -281,4 +249,4 @@ def _orders(sentence: str) -> bool:
     wish = _ORDER.match(sentence)
     if wish is not None and wish["wish"]:  # a question in form only
         return True
-    return (wish or _HAN_ORDER.match(sentence)) is not None and _ASKS.search(sentence) is None
+    return (wish or _HAN_ORDER.match(sentence)) is not None and ASKS.search(sentence) is None

@@ -103,8 +103,8 @@ class Succession:
         self._asks_who = "name" in question.matter.wants or _WHO.search(question.text) is not None
 
     def may_succeed(self, newer: RatedLine, older: RatedLine) -> bool:
-        """Whether a person said it later, or the assistant did it, not as a supposition, and of no other one's own matter
-        or one of several.
+        """Whether a person said it later, or the assistant did it, not as a supposition, and of no other one's own
+        matter or one of several.
         """
         node = newer.hit.node
         if node.at <= older.hit.node.at or (ASSISTANT in (node.source, node.speaker) and newer.hit.answers is None):

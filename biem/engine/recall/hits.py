@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from biem.domain.node import Hit, Node
 from biem.domain.retention import ASSISTANT
-from biem.domain.speech.acts import is_courtesy, is_report
+from biem.domain.speech.acts import is_courtesy
+from biem.domain.speech.reports import is_report, knows_nothing
 from biem.domain.trust import UNTRUSTED
 from biem.engine.query.request import Request
 from biem.engine.recall.rank.newer_first import newest_first
@@ -74,15 +75,14 @@ def hydrate(
 
 
 def request_of(answer: Answer, before: Node | None, node: Node) -> Node | None:
-    """The message that this one answers: the assistant's question before a short one of a person, or what a person
-    asked for before the assistant reports what it has done, which is more than that. It is no less trusted.
+    """The message that this one answers: the question before a short answer, or what a person asked for before the
+    assistant reports what it has done, which is more than that. It is no less trusted.
     """
     if before is None or (before.source == ASSISTANT) == (node.source == ASSISTANT):
         return None
-    if node.source == ASSISTANT:
+    answers = answer.answers_question(node.id, before.id) and not knows_nothing(node.text)
+    if node.source == ASSISTANT and not answers:
         answers = is_report(node.text) and answer.adds(node.id, before.id)
-    else:
-        answers = answer.answers_question(node.id, before.id)
     return before if answers and not (before.trust == UNTRUSTED != node.trust) else None
 
 

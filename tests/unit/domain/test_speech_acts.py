@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.domain.speech.acts import is_courtesy, is_report, is_standing_order, is_statement
+from biem.domain.speech.acts import is_courtesy, is_standing_order, is_statement
 
 
 @pytest.mark.req("X24", partly="courtesies and orders are told by whole words")
@@ -194,29 +194,3 @@ def test_a_long_or_almost_matching_text_is_judged_at_once(piece: str) -> None:
 )
 def test_what_is_told_before_a_request_is_a_statement(text: str, states: bool) -> None:
     assert is_statement(text) == states
-
-
-@pytest.mark.parametrize(
-    ("text", "reports"),
-    [
-        ("Booked: the round table, Sunday 18:15.", True),
-        ("Done, I set the heater to 19 degrees.", True),
-        ("The barge was full, so I reserved the small boat instead.", True),
-        ("The heater is at 21 degrees now.", True),
-        ("I've moved the rehearsal to the chapel.", True),
-        ("已预订:江边厅,周日18:15。", True),
-        ("好的,闹钟已改成六点半。", True),
-        ("我换了小船,十点出发。", True),
-        ("Got it, I'll keep in mind that you row.", False),
-        ("I've noted that you moved to Ghent.", False),
-        ("Okay, I've made a note of that.", False),
-        ("Set boundaries.", False),
-        ("You've earned it.", False),
-        ("Great, you live in Ghent now!", False),
-        ("已记录您的地址。", False),
-        ("您已经很努力了。", False),
-        ("Shall I say that I booked it?", False),
-    ],
-)
-def test_a_report_says_what_its_speaker_has_done(text: str, reports: bool) -> None:
-    assert is_report(text) is reports
