@@ -3,7 +3,8 @@
 import re
 from collections.abc import Callable, Collection, Iterable
 
-_SENTENCE_END = re.compile(r"(?<=[。！？；\n])|(?<=[.!?;])\s+")
+_SENTENCE_END = re.compile(r"(?<=[。！？；\n])|(?<!\n\d\.)(?<!\n\d\d\.)(?<=[.!?;])\s+")
+"""Not after the number of an item of a list."""
 _GAP = " ... "
 _MOST_CHARS = 20_000
 """Maximum characters that are split into words: of a longer text the part with most of the terms."""

@@ -1,5 +1,7 @@
 """The part of a long text that a question is about."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,6 +34,13 @@ def test_a_long_text_shows_the_sentences_of_the_question_in_their_order() -> Non
 
 
 @pytest.mark.req("B56", partly="in Chinese")
+def test_the_number_of_an_item_stays_with_it() -> None:
+    text = "Minutes\n1. Ann brings tea.\n2. Bob sails.\n3. Cleo sings.\n12. Dan bakes.\n13. Eve reads."
+    shown = excerpt(text, 40, {"bakes"}, words)
+    assert "12. Dan bakes." in shown
+    assert not re.search(r"\d\. \.\.\.", shown)
+
+
 def test_chinese_sentences_are_treated_alike() -> None:
     story = "我们中午见面。茶是冷的。安在罗马丢了红色的伞！她很难过。鲍勃最后开车回家。"
     assert excerpt(story, 24, set("伞罗马"), characters) == "... 安在罗马丢了红色的伞！ ..."
