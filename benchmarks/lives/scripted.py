@@ -12,7 +12,7 @@ from benchmarks.lives.schedule import START
 
 BY_HAND = Path(__file__).with_name("by_hand")
 _BETWEEN = timedelta(seconds=47)
-_MESSAGE = re.compile(r"u (?:-|(?P<told>[^\s=+]+[=+]\S+)) (?P<text>.+)")
+_MESSAGE = re.compile(r"(?P<who>[ud]) (?:-|(?P<told>[^\s=+]+[=+]\S+)) (?P<text>.+)")
 _TOLD = re.compile(r"(?P<matter>[^=+]+)(?P<sign>[=+])(?P<value>.+)")
 _QUESTION = re.compile(r"\?(?:none|(?P<past>past)? (?P<matter>\S+)) (?P<text>.+)")
 _HAN = re.compile("[\u4e00-\u9fff]")
@@ -65,7 +65,8 @@ class _Script:
         elif told := _MESSAGE.fullmatch(line):
             facts = [fact for one in (told["told"] or "").split(",") if (fact := _TOLD.fullmatch(one))]
             key = facts[0]["matter"] if facts else ""
-            turn = self._say("user", told["text"], "tell" if facts else "small", key)
+            who = "user" if told["who"] == "u" else "assistant"
+            turn = self._say(who, told["text"], "tell" if facts else "small", key)
             for fact in facts:
                 self._tell(fact["matter"], fact["value"], turn, also=fact["sign"] == "+")
         else:
