@@ -105,7 +105,7 @@ _PEOPLE = re.compile(
 """They changed the code."""
 VAGUE = re.compile(r"(?:he|she|they|you|[他她你]们?)(?:$|\.)")
 _ASIDE = re.compile(
-    r"(?:日期|时间|名字|密码|学校)?(?:[说记搞弄写打看听算填][错混](?:[表票]|日期|时间|了)*了?|输入法(?:打成了)?|不知怎么|[写打说]成了)|把(?:学校|日期|时间|名字)记混了"
+    rf"(?:日期|时间|名字|密码|学校|[那这]?个?数字?)?(?:我?[刚才又都是]{{0,2}}{marks.MISDONE_ZH}(?:[表票行]|日期|时间|了)*了?|输入法(?:打成了)?|不知怎么|[写打说]成了)|把(?:学校|日期|时间|名字)记混了"
     r"|秤不准|票到了"
 )
 """Words of a correction that could be mistaken for those of an attribute."""
