@@ -25,6 +25,7 @@ from biem.adapters.contradiction.statement_parts import (
     by_kind,
     comparable,
     former_of,
+    is_difference,
     known,
     parts_of,
     relatives_alike,
@@ -193,7 +194,7 @@ class ValueUpdates:
 
     def _numbers(self, old: Core, new: Core, former: list[Piece], gained: list[Piece]) -> str | None:
         """Another number of the same kind for the same thing."""
-        fresh = [one for one in new.numbers if one not in former]
+        fresh = [one for one in new.numbers if one not in former and not is_difference(new, one)]
         one, other = comparable(by_kind(old.numbers), by_kind(fresh))
         differ = [kind for kind in one.keys() & other.keys() if one[kind].isdisjoint(other[kind])]
         had = {piece.stem for piece in former} - {piece.stem for piece in old.words}

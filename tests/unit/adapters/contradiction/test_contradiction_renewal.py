@@ -38,6 +38,9 @@ UPDATES = (
 )
 INNOCENT = (
     # what others say, write or think of the speaker, and what is denied as untrue
+    ("摊位费一个月900。", "摊位费涨了一百。"),
+    ("The pitch costs 90 a month.", "The pitch went up by 15 a month."),
+    ("表妹在宁波上班。", "表弟现在在温州上班了。"),
     ("I eat lamb", "Everyone assumes I don't eat lamb any more"),
     ("I play squash", "My trainer suspects I no longer play squash"),
     ("I drink beer", "Mia complains that I don't drink beer any more"),

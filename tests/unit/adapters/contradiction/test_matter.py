@@ -506,3 +506,11 @@ def test_the_end_of_an_old_thing_and_what_came_after_it_is_a_change(text: str) -
     matter = RULES.matter(text)
     assert matter.changes
     assert not matter.past
+
+
+def test_who_goes_over_there_tells_nothing_of_the_past() -> None:
+    assert not RULES.matter("舅公的作坊迁到龙岩，小姑也搬过去了。").past
+    assert RULES.matter("小姑过去在作坊里染布。").past
+    assert (
+        "school" in RULES.matter("我嫂子在哪里读博士？").topics & RULES.matter("My sister does a PhD in Umeå.").topics
+    )

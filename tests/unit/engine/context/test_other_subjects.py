@@ -42,6 +42,8 @@ def first(question: str, *said: str) -> str:
             "How much is my rent?",
             ("I rent from Mrs Hale for 640 a month.", "Mrs Hale told Ivor that his rent is going up to 710."),
         ),
+        ("表弟住在哪儿？", ("表弟住在柳州。", "表妹搬家了，现在住在桂林。")),
+        ("我堂姐做什么工作？", ("我堂姐是裁缝。", "我堂哥转行了，现在是裁缝店的会计。")),
         ("我的猫叫什么名字？", ("我的猫叫芝麻。", "我表哥的猫叫豆沙。", "表哥给猫改名了，现在叫汤圆。")),
         (
             "我的年假什么时候开始？",
