@@ -55,7 +55,9 @@ Kinds = dict[str, set[str]]
 
 _READ_BY = 12
 _BY = re.compile(
-    r"\bby (?:about |around |nearly |almost )?[$€£¥]?$|[涨降加减多少省贵宜长短重轻瘦胖早晚迟前快慢高低升跌缩]了(?:快|近|约|大概|差不多|整整)?[$€£¥]?$",
+    r"\bby (?:about |around |nearly |almost )?[$€£¥]?$"
+    r"|[涨降加减多少省贵宜长短重轻瘦胖早晚迟前快慢高低升跌缩]了"
+    r"(?:快|近|约|大概|差不多|整整)?[$€£¥]?$",
     re.IGNORECASE,
 )
 """Before a number that is a difference."""
