@@ -45,7 +45,8 @@ _OTHER = {"你": "you", "您": "you", "他": "he", "她": "she"}
 
 
 _QUALIFIED = re.compile(
-    r"\b(?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?) from (?:(?:my|our|the) )?(?!(?:now|then|today|outside|inside|under|behind|above)\b)(?P<where>[a-z]+)"
+    r"\b(?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?) from (?:(?:my|our|the) )?"
+    r"(?!(?:now|then|today|outside|inside|under|behind|above)\b)(?P<where>[a-z]+)"
     r"|(?P<han_where>[\u4e00-\u9fff]{2,4})的(?P<han>[\u4e00-\u9fff]{2,3})"
 )
 """One of several people of one name: Anna from accounting."""
@@ -136,7 +137,8 @@ _STATES = (
         "school",
         re.compile(
             r"\b(?:first|second|third|fourth|fifth|sixth|final|last) year (?:of|at) (?:(?:my|a|the) )?[A-Za-z]"
-            r"|\b(?:doing|do|did|finished|finishing|started) (?:my|an?) (?:[a-z]+ )?(?:degree|phd|doctorate|bachelor|master)",
+            r"|\b(?:doing|do|did|finished|finishing|started) (?:my|an?) (?:[a-z]+ )?(?:degree|phd"
+            r"|doctorate|bachelor|master)",
             re.IGNORECASE,
         ),
     ),

@@ -1,4 +1,4 @@
-"""Days of a month and times of day in English words: "the third of May", "on the seventh", "at nine", "half past six"."""
+"""Days of a month and times of day in English words: "the third of May", "on the seventh", "half past six"."""
 
 import re
 from collections.abc import Iterator
