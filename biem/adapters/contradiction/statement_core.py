@@ -12,7 +12,7 @@ from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.lexicon.attributes import spans
 from biem.adapters.contradiction.reading import Reading, StatementReader
-from biem.adapters.contradiction.spelled_days import days
+from biem.adapters.contradiction.spelled_days import days, hours
 from biem.adapters.contradiction.subjects import Subjects
 from biem.adapters.contradiction.value_phrases import SMALL
 
@@ -286,7 +286,7 @@ class StatementCores:
             Piece(f"{found[2]}:{_NTH.get(found[1].lower(), found[1])}", *found.span())
             for found in _FLOOR.finditer(text)
         ]
-        codes += [Piece(canonical, start, end) for start, end, canonical in days(text)]
+        codes += [Piece(canonical, start, end) for start, end, canonical in (*days(text), *hours(text))]
         rest = _blanked(text, [(one.start, one.end) for one in codes]) if codes else text
         rest = _COUNTED.sub(_figure, rest) if not chinese else rest
         numbers = [Piece(canonical, start, end) for start, end, canonical in self._quantities.spans(rest)] + codes

@@ -88,7 +88,9 @@ _WHICH = re.compile(r"(?:other|former|new|good|dear|big|little|best)[\s-]|\s$")
 """Adjectives that do not distinguish persons."""
 _ELDEST = re.compile(r"\b(?:elder|eldest|oldest)\b[\s-]?", re.IGNORECASE)
 _YOUNGEST = re.compile(r"\byoungest\b[\s-]?", re.IGNORECASE)
-_ASKING = r"(?!(?:What|Who|Whose|When|Where|Which|Why|How|That|This|It|He|She|There|Here|Let)\b)"
+_NO_ONE = "Everything|Something|Anything|Nothing|Everybody|Everyone|Somebody|Someone|Anybody|Anyone|Nobody"
+"""Words in capitals that name no person: "Everything runs through the shop"."""
+_ASKING = rf"(?!(?:What|Who|Whose|When|Where|Which|Why|How|That|This|It|He|She|There|Here|Let|{_NO_ONE})\b)"
 _OWNED = re.compile(
     rf"\b(?P<name>{_ASKING}[A-Z][\w-]+(?:\s[A-Z][\w-]+)?)['’]s\b(?!\s(?:a|an|the|not|now|been|going)\b)"
 )
@@ -97,7 +99,7 @@ _AT = re.compile(r"\b(?:at|in|to|from|near|behind|opposite)\s$", re.IGNORECASE)
 _ACTING = re.compile(
     r"^(?:(?:so|well|and|but|also|actually|now|update|correction|hey|oh|yes|no|fyi|btw)[,:]?\s+)*"
     r"(?P<name>(?!(?:I|The|A|An|My|Our|His|Her|Their|Your|This|That|It|He|She|We|They|You|There|Correction|Update"
-    r"|What|Who|Whose|When|Where|Which|Why|How|Here)\b)"
+    rf"|What|Who|Whose|When|Where|Which|Why|How|Here|Has|Have|Had|Is|Are|Was|Were|Do|Does|Did|{_NO_ONE})\b)"
     r"[A-Z][^\W\d_][\w-]*(?:\s[A-Z][^\W\d][\w-]*)?)\s"
     r"(?:(?:now|just|also|still|never|always|no longer|not anymore|not|recently)\s)?"
     r"(?:is|was|has|had|lives|works|likes|loves|hates|moved|plays|goes|wants|owns|drives|studies|teaches|got|left|joined"

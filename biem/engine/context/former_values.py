@@ -9,6 +9,7 @@ _DENIES = re.compile(
 )
 _TIME = re.compile(r"\d\d:(?!00)\d\d")
 """A time of day, but no full hour: that many things have."""
+_ANY_TIME = re.compile(r"\d\d:\d\d")
 _DATE = re.compile(r"\d\d-(?P<day>\d\d)")
 _NTH = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)\b", re.IGNORECASE)
 
@@ -18,9 +19,12 @@ def denies_former(text: str, newer: Matter, older: Matter) -> bool:
     if _DENIES.search(text) is None:
         return False
     told, said = newer.numbers, older.numbers
-    for value in (_TIME, _DATE):
-        given, former = (frozenset(filter(value.fullmatch, numbers)) for numbers in (told, said))
-        if given & former and given - former:
+    for value, another in ((_TIME, _ANY_TIME), (_DATE, _DATE)):
+        given, other, former = (
+            frozenset(filter(kind.fullmatch, numbers))
+            for kind, numbers in ((value, told), (another, told), (value, said))
+        )
+        if given & former and other - former:
             return True
     nth = frozenset(int(day) for day in _NTH.findall(text))
     days = frozenset(int(found["day"]) for found in map(_DATE.fullmatch, said) if found)

@@ -12,6 +12,8 @@ RULES = contradiction.build()
     ("older", "newer", "denied"),
     [
         ("The bus to Lund goes at 7:25.", "The board shows 7:55, not 7:25.", True),
+        ("The bus to Lund goes at 7:25.", "I can't make 7:25, so I take the one at 8:00.", True),
+        ("We row at half six.", "Oda can't do half six, we row at seven.", True),
         ("Our audit is on 9 May.", "The hall isn't free on the 9th, we do it on the 11th.", True),
         ("Our audit is on 9 May.", "We audit on 11 May instead of 9 May.", True),
         ("Our audit is on 9 May.", "We audit on 11 May.", False),
