@@ -207,6 +207,8 @@ class Hit:
     """The memory that it replaced, if that was among the candidates: "No, Thursday" alone does not say of what."""
     answers: Node | None = None
     """The assistant's question that this short message follows and answers: "Six." alone does not say of what."""
+    refers_to: Node | None = None
+    """The person's message before, if this one describes by a pronoun: "It's a Trek" alone does not say what."""
 
 
 class Hits(list[Hit]):

@@ -13,30 +13,19 @@ it beyond. The deadline follows from live columns, so an access updates no store
 """
 
 import math
-import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from biem.domain.energy import reason_quality
 from biem.domain.policies.life import RetentionPolicy
-from biem.domain.speech.acts import is_courtesy, is_statement
+from biem.domain.speech.acts import asks_for_facts, is_statement
 from biem.domain.speech.lasting import is_lasting, tells_a_state
-from biem.domain.text import late
 
 _DAY_H = 24.0
 _NORMAL = 3.0
 """The importance of an unmarked message."""
 ASSISTANT = "assistant"
 """The `source` of the language model's messages."""
-_QUESTION_MARKS = ("?", "？")
-_OFFERS = late(
-    r"\b(?:(?:how|what) (?:else )?(?:can|may|could) i (?:help|do|assist)"
-    r"|(?:can|may|shall|should|could) i (?:help|assist)"
-    r"|(?:would|do) you (?:like|want) me to|anything else|want me to)\b[^.!?]*\?$"
-    r"|(?:需要我|要我|我能|我可以|还有什么)[^。！？]*[?？]$",
-    re.IGNORECASE,
-)
-"""Ends with an offer of help, whose answer tells nothing of the user."""
 _FAR_DAYS = 36_500.0
 """A century: later deadlines count as never, and no datetime overflows."""
 
@@ -75,7 +64,7 @@ def retention_days(memory: Lived, policy: RetentionPolicy) -> float | None:
     days = _base_days(importance, policy)
     if by_assistant:
         days *= policy.assistant_factor
-        if policy.keep_lasting and memory.believed and importance >= _NORMAL and _asks_a_person(memory.text):
+        if policy.keep_lasting and memory.believed and importance >= _NORMAL and asks_for_facts(memory.text):
             days = max(days, policy.stated_days)
     elif said and is_statement(memory.text):
         days = max(days, policy.stated_days)
@@ -87,12 +76,6 @@ def retention_days(memory: Lived, policy: RetentionPolicy) -> float | None:
         days *= policy.reason_factor
     days *= 1.0 + policy.useful_factor * min(useful_count, policy.max_useful)
     return days if days < _FAR_DAYS else None
-
-
-def _asks_a_person(text: str) -> bool:
-    """Whether it ends with a question, other than an offer of help: "How long is the lease?"."""
-    said = text.rstrip()
-    return said[-1:] in _QUESTION_MARKS and not is_courtesy(said) and _OFFERS.search(said) is None
 
 
 def deadline(

@@ -1,11 +1,12 @@
 """The last step of recall: reads the current state of the best memories and builds hits with their signals."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from biem.domain.node import Hit, Node
-from biem.domain.speech.acts import is_courtesy
+from biem.domain.retention import ASSISTANT
+from biem.domain.speech.acts import asks_for_facts, describes_by_pronoun, is_courtesy
 from biem.domain.trust import UNTRUSTED
 from biem.engine.query.request import Request
 from biem.engine.recall.rank.newer_first import newest_first
@@ -40,7 +41,16 @@ def hydrate(
     questions = answer.answered(ids)
     read = list(dict.fromkeys([*ids, *replaced.values(), *questions.values()]))
     live = records.candidates(request.scope.readable, read, (), request.where, pending_limit=0, evidence=request.strict)
-    likeness, alike, changes = answer.likeness(read), answer.alike(ids), answer.changed(ids)
+    referred = _referred(request, records, answer, live.nodes.values())
+    read += [node.id for node in referred.values()]
+    asked_before = {
+        key: asked
+        for key, question in questions.items()
+        if (node := live.nodes.get(key)) is not None
+        and (asked := _question(live.nodes.get(question), node)) is not None
+    }
+    likeness, changes = answer.likeness(read), answer.changed(ids)
+    alike = _alike(ids, {key: asked.id for key, asked in asked_before.items()}, answer)
     for place, key in zip(places, ids, strict=True):
         node, turn = live.nodes.get(key), answer.turns[key]
         if len(hits) < count:  # erased, or of another validity
@@ -58,12 +68,24 @@ def hydrate(
         former = live.nodes.get(replaced.get(key, ""))
         if former is not None and former.id in likeness:
             why["former_likeness"] = likeness[former.id]
-        asked = _question(live.nodes.get(questions.get(key, "")), node)
+        asked = asked_before.get(key)
         if asked is not None and asked.id in likeness:
             why["asked_likeness"] = likeness[asked.id]
+        before = referred.get(key)
+        if before is not None and before.id in likeness:
+            why["referred_likeness"] = likeness[before.id]
         why |= {"energy": node.energy, "status": node.status, "way": way}
         hits.append(
-            Hit(node, ceiling, why, live.evidence.get(key), alike=alike.get(key, {}), replaces=former, answers=asked)
+            Hit(
+                node,
+                ceiling,
+                why,
+                live.evidence.get(key),
+                alike=alike.get(key, {}),
+                replaces=former,
+                answers=asked,
+                refers_to=before,
+            )
         )
     place_of = dict(zip(ids, places, strict=True))
     returned = newest_first(request.text, hits, rules)[:count]
@@ -73,10 +95,44 @@ def hydrate(
 
 
 def _question(before: Node | None, node: Node) -> Node | None:
-    """The message before a person's, if it is the assistant's and no less trusted."""
-    if before is None or before.source != "assistant" or node.source == "assistant":
+    """The message before a person's, if it is a question of the assistant's and no less trusted."""
+    if before is None or before.source != ASSISTANT or not asks_for_facts(before.text) or node.source == ASSISTANT:
         return None
     return None if before.trust == UNTRUSTED != node.trust else before
+
+
+def _alike(ids: Sequence[str], questions: Mapping[str, str], answer: Answer) -> dict[str, dict[str, float]]:
+    """Pairs of these that tell of much the same; a short answer is as alike as the question that it answers is, too."""
+    asking = [question for key, question in questions.items() if question not in ids]
+    found = answer.alike(ids, asking)
+    alike = {key: {other: value for other, value in others.items() if other in ids} for key, others in found.items()}
+    for key, question in questions.items():
+        for other, value in found.get(question, {}).items():
+            if other != key and other in ids:
+                best = max(value, alike.get(key, {}).get(other, 0.0))
+                alike.setdefault(key, {})[other] = alike.setdefault(other, {})[key] = best
+    return alike
+
+
+def _referred(request: Request, records: Records, answer: Answer, nodes: Iterable[Node]) -> dict[str, Node]:
+    """The message that each of these describes by a pronoun, by their ids: the person's nearest before it.
+
+    Read apart, since few begin so.
+    """
+    opening = [node for node in nodes if node.source != ASSISTANT and describes_by_pronoun(node.text)]
+    before = {node.id: answer.before(node.id) for node in opening}
+    ids = list(dict.fromkeys(key for keys in before.values() for key in keys))
+    if not ids:
+        return {}
+    live = records.candidates(request.scope.readable, ids, (), request.where, pending_limit=0, evidence=False).nodes
+    found = {}
+    for node in opening:
+        earlier = (live[key] for key in before[node.id] if key in live)
+        said = (one for one in earlier if one.source != ASSISTANT and not is_courtesy(one.text))
+        nearest = next(said, None)
+        if nearest is not None and (nearest.trust != UNTRUSTED or node.trust == UNTRUSTED):
+            found[node.id] = nearest
+    return found
 
 
 def _replaced(ids: Sequence[str], answer: Answer) -> dict[str, str]:

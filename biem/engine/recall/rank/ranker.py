@@ -50,6 +50,8 @@ _SPARE = 10
 """Memories read in addition to those requested: some may have just been erased."""
 _SHORT = 8
 """Maximum terms of a turn that is read as the answer to the question before it."""
+_BEFORE = 3
+"""Turns among which the one is looked for to which a pronoun refers."""
 _COMPARED, _ALIKE = 24, 0.15
 """Number of best candidates that are compared with each other, and the similarity from which two are called alike."""
 
@@ -87,7 +89,7 @@ def _unlike(_keys: Sequence[str]) -> Mapping[str, float]:
     return {}
 
 
-def _alone(_keys: Sequence[str]) -> Mapping[str, Mapping[str, float]]:
+def _alone(_: Sequence[str], __: Sequence[str]) -> Mapping[str, Mapping[str, float]]:
     return {}
 
 
@@ -102,8 +104,10 @@ class Answer:
     grounds: Mapping[str, float]
     likeness: Callable[[Sequence[str]], Mapping[str, float]] = _unlike
     """Similarity of these candidates to the query, or to its asking sentence, in [0, 1]; only those with vectors."""
-    alike: Callable[[Sequence[str]], Mapping[str, Mapping[str, float]]] = _alone
-    """Pairs of these candidates that tell of much the same, with their similarity; see `Hit.alike`."""
+    alike: Callable[[Sequence[str], Sequence[str]], Mapping[str, Mapping[str, float]]] = _alone
+    """Pairs of the best of these candidates, and of others beside them, that tell of much the same, with their
+    similarity; see `Hit.alike`.
+    """
     asked: ParsedQuery = field(default_factory=lambda: ParsedQuery("", (), ()))
     changed: Callable[[Sequence[str]], Mapping[str, float]] = _unlike
     """Log-odds that these candidates tell of a change; only those with vectors, and empty for most embedders."""
@@ -143,6 +147,11 @@ class Answer:
             and not self.turns[key].asks
             and len(self.turns[key].lexemes) <= _SHORT
         }
+
+    def before(self, key: str) -> tuple[str, ...]:
+        """The turns that were said just before this one, the nearest first."""
+        talks = (talk[: talk.index(key)][-_BEFORE:] for talk in self.stretches if key in talk)
+        return max(talks, key=len, default=())[::-1]
 
     def places(self, top_k: int, known: Known = NOTHING) -> list[int]:
         """Candidates to return, best first, with spares; none that is `known` by id or conversation."""
@@ -278,8 +287,10 @@ class Ranker:
             return {}
         return dict(zip(known, self._change_odds(np.stack(list(known.values()))).tolist(), strict=True))
 
-    def _alike(self, turns: Mapping[str, Turn], keys: Sequence[str]) -> Mapping[str, Mapping[str, float]]:
-        known = {key: vector for key in keys[:_COMPARED] if (vector := turns[key].vector) is not None}
+    def _alike(
+        self, turns: Mapping[str, Turn], keys: Sequence[str], beside: Sequence[str]
+    ) -> Mapping[str, Mapping[str, float]]:
+        known = {key: vector for key in (*keys[:_COMPARED], *beside) if (vector := turns[key].vector) is not None}
         if len(known) < 2 or len({len(vector) for vector in known.values()}) > 1:
             return {}
         rows = np.stack(list(known.values()))
