@@ -182,7 +182,9 @@ _KIN_NAMES = {
 _NICKNAME = re.compile(
     r"(?<![\u4e00-\u9fff])(?P<name>[老小阿][\u4e00-\u9fff])(?=[的家他她们]|(?:现在|已经)?(?:不|的|住|在|说|问|换|改|搬))"
 )
-_SURNAMED = re.compile(rf"(?:^|[，。！？；,!?;]|听说|据说|告诉|隔壁的?|[和跟给替帮叫问\s])(?P<name>[老小阿]{SURNAME})")
+_SURNAMED = re.compile(
+    rf"(?:^|[，。！？；,!?;]|听说|据说|告诉|隔壁的?|[和跟给替帮叫问东友傅户伴\s])(?P<name>[老小阿]{SURNAME})"
+)
 """A nickname of a surname: 小周."""
 _REDOUBLED = re.compile(
     r"(?:^|[，。！？；,!?;和跟与、\s])(?P<name>(?![妈爸哥姐弟妹爷奶公婆舅叔伯姑姨宝天常慢刚往渐仅偏白人年月日处个家每早好多明默轻悄久时次件样层步点些谢看想试说走听问等哈嗯哦呵嘿])"

@@ -7,6 +7,7 @@ from dataclasses import replace
 from biem.domain.node import Hit, Node
 from biem.domain.retention import ASSISTANT
 from biem.domain.speech.acts import asks_for_facts, describes_by_pronoun, is_courtesy
+from biem.domain.speech.antecedents import lacks_subject, may_lack_subject, names_by_pronoun
 from biem.domain.trust import UNTRUSTED
 from biem.engine.query.request import Request
 from biem.engine.recall.rank.newer_first import newest_first
@@ -41,7 +42,7 @@ def hydrate(
     questions = answer.answered(ids)
     read = list(dict.fromkeys([*ids, *replaced.values(), *questions.values()]))
     live = records.candidates(request.scope.readable, read, (), request.where, pending_limit=0, evidence=request.strict)
-    referred = _referred(request, records, answer, live.nodes.values())
+    referred = _referred(request, records, rules, answer, live.nodes.values())
     read += [node.id for node in referred.values()]
     asked_before = {
         key: asked
@@ -114,12 +115,27 @@ def _alike(ids: Sequence[str], questions: Mapping[str, str], answer: Answer) -> 
     return alike
 
 
-def _referred(request: Request, records: Records, answer: Answer, nodes: Iterable[Node]) -> dict[str, Node]:
+def _refers_back(text: str, rules: ContradictionRules) -> bool:
+    """Whether a message does not say what it is about: it begins with a pronoun, or only gives a number."""
+    if describes_by_pronoun(text) or lacks_subject(text):
+        return True
+    if not may_lack_subject(text):
+        return False
+    told = rules.matter(text)
+    if told.persons:
+        return False
+    amounts = (number for number in told.numbers if number[0].isdigit() and ":" not in number)
+    return names_by_pronoun(text) or (any(amounts) and not (told.things or told.topics))
+
+
+def _referred(
+    request: Request, records: Records, rules: ContradictionRules, answer: Answer, nodes: Iterable[Node]
+) -> dict[str, Node]:
     """The message that each of these describes by a pronoun, by their ids: the person's nearest before it.
 
     Read apart, since few begin so.
     """
-    opening = [node for node in nodes if node.source != ASSISTANT and describes_by_pronoun(node.text)]
+    opening = [node for node in nodes if node.source != ASSISTANT and _refers_back(node.text, rules)]
     before = {node.id: answer.before(node.id) for node in opening}
     ids = list(dict.fromkeys(key for keys in before.values() for key in keys))
     if not ids:
@@ -128,8 +144,9 @@ def _referred(request: Request, records: Records, answer: Answer, nodes: Iterabl
     found = {}
     for node in opening:
         earlier = (live[key] for key in before[node.id] if key in live)
-        said = (one for one in earlier if one.source != ASSISTANT and not is_courtesy(one.text))
-        nearest = next(said, None)
+        said = [one for one in earlier if one.source != ASSISTANT and not is_courtesy(one.text)]
+        whole = (one for one in said if not _refers_back(one.text, rules))
+        nearest = next(whole, next(iter(said), None))
         if nearest is not None and (nearest.trust != UNTRUSTED or node.trust == UNTRUSTED):
             found[node.id] = nearest
     return found

@@ -50,7 +50,7 @@ _SPARE = 10
 """Memories read in addition to those requested: some may have just been erased."""
 _SHORT = 8
 """Maximum terms of a turn that is read as the answer to the question before it."""
-_BEFORE = 3
+_BEFORE = 6
 """Turns among which the one is looked for to which a pronoun refers."""
 _COMPARED, _ALIKE = 24, 0.15
 """Number of best candidates that are compared with each other, and the similarity from which two are called alike."""
