@@ -115,6 +115,8 @@ class Succession:
             or self._is_owned_by_another(newer, older)
         ):
             return False  # "my dad was born on …" succeeds no birthday of mine, my appointment no birthday of his
+        if self._adds_to(newer, older):
+            return False
         said, told = newer.hit.node.text, older.hit.node.text
         if has_other_modifier(said, told, self._question.text):
             return False
@@ -128,6 +130,13 @@ class Succession:
             or self._counts_no_money(newer.matter, older.matter)
             or _was_once(newer.matter, older.matter)
         )
+
+    def _adds_to(self, newer: RatedLine, older: RatedLine) -> bool:
+        """Whether it only names by a pronoun what the older names, and lacks the value in question that this gives."""
+        before = newer.hit.refers_to
+        if before is None or before.id != older.hit.node.id:
+            return False
+        return not gives_as_much(newer.matter, older.matter, self._question.matter)
 
     def _has_other_subject(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it tells of another thing what the older tells of the one in question."""
