@@ -209,6 +209,8 @@ class Hit:
     """What this message answers, where it alone does not say of what: the assistant's question before a short one
     ("Six."), or the request before a report of the assistant's ("Done, it is six now").
     """
+    refers_to: Node | None = None
+    """The person's message before, if this one describes by a pronoun: "It's a Trek" alone does not say what."""
 
 
 class Hits(list[Hit]):

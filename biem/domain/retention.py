@@ -5,7 +5,8 @@
 A person's statements about health, safety, identity, relationships and standing orders never expire, nor do those that
 tell how it is with him, his people or his things, for no particular time; other statements are kept a year at least,
 whomever they are about. Questions, requests and courtesies are not, and the assistant's messages are kept a third as
-long as the same from a person.
+long as the same from a person; but its questions are kept as statements are, since the answer may be a word, and so are
+its reports of what it has done, since nothing else tells the result.
     deadline = max(last touch + span, the instant its energy falls below 0.1)
 
 An access restarts the span and extends that of weak memories at most to that of long-term ones; only feedback extends
@@ -18,8 +19,9 @@ from datetime import datetime, timedelta
 
 from biem.domain.energy import reason_quality
 from biem.domain.policies.life import RetentionPolicy
-from biem.domain.speech.acts import is_statement
+from biem.domain.speech.acts import asks_for_facts, is_statement
 from biem.domain.speech.lasting import is_lasting, tells_a_state
+from biem.domain.speech.reports import is_report
 
 _DAY_H = 24.0
 _NORMAL = 3.0
@@ -64,6 +66,9 @@ def retention_days(memory: Lived, policy: RetentionPolicy) -> float | None:
     days = _base_days(importance, policy)
     if by_assistant:
         days *= policy.assistant_factor
+        kept = asks_for_facts(memory.text) or is_report(memory.text)
+        if kept and policy.keep_lasting and memory.believed and importance >= _NORMAL:
+            days = max(days, policy.stated_days)
     elif said and is_statement(memory.text):
         days = max(days, policy.stated_days)
     if layer == "long_term":

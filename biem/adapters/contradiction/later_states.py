@@ -37,7 +37,7 @@ _UNNAMED = frozenset(("", "user", "assistant"))
 """Speakers of a talk between one user and an assistant."""
 _ADDS = re.compile(
     r"\b(?:also|as well|besides|in addition)\b|\btoo\b(?=\W*$|[.,;!])"
-    r"|除了|另外(?=[，,还也])|还[有对]|(?<!再)也(?:不能|不吃|过敏|[对会是])",
+    r"|除了|另外(?=[，,还也])|还[有对]|(?<!再)也(?:不能|不吃|过敏|[对会是姓叫])",
     re.IGNORECASE,
 )
 """Adds to what is known: allergic to cashews, too."""

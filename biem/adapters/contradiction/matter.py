@@ -18,7 +18,7 @@ from biem.adapters.contradiction.subjects import Subjects, is_reported, mentions
 from biem.domain.conflict import Matter
 from biem.domain.speech.names import SURNAME
 
-_ASKED = re.compile(r"\b(?:is|are|was|were|do|does|did|has|had|can|could|will|would|should) ([A-Z][\w-]+)")
+_ASKED = re.compile(r"\b(?i:is|are|was|were|do|does|did|has|had|can|could|will|would|should) ([A-Z][\w-]+)")
 """The person whom a question names."""
 _KIN_WITHIN = re.compile(rf"(?:^|(?<=[\s\u4e00-\u9fff]))(?=({'|'.join(sorted(KIN, key=len, reverse=True))})\b)")
 _KIN_EN, _KIN_ZH = ("|".join(word for word in KIN if word.isascii() is latin) for latin in (True, False))
@@ -37,11 +37,16 @@ _NTH_CHILD = frozenset(("me.olderchild", "me.youngerchild"))
 _ANY_CHILD = frozenset(("me.kid", "me.son", "me.daughter"))
 """Whom "my eldest" may name: which of them, `Matter.which` tells."""
 _ANAPHORS = frozenset(("he", "she", "they", "quoted"))
+_DAYS = frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday today tomorrow tonight yesterday".split()  # noqa: SIM905
+)
+"""Owners that are no persons: "Friday's practice"."""
 _OTHER = {"你": "you", "您": "you", "他": "he", "她": "she"}
 
 
 _QUALIFIED = re.compile(
-    r"\b(?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?) from (?:(?:my|our|the) )?(?!now\b|then\b|today\b)(?P<where>[a-z]+)"
+    r"\b(?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?) from (?:(?:my|our|the) )?"
+    r"(?!(?:now|then|today|outside|inside|under|behind|above)\b)(?P<where>[a-z]+)"
     r"|(?P<han_where>[\u4e00-\u9fff]{2,4})的(?P<han>[\u4e00-\u9fff]{2,3})"
 )
 """One of several people of one name: Anna from accounting."""
@@ -53,6 +58,8 @@ _APPOSED = re.compile(
 
 "Sorry, my rent is 900, not 800" has a verb there.
 """
+_APPOSED_KIN = re.compile(rf"(?:^|[.;!] )(?P<name>[A-Z][\w-]+), (?:my|our) (?:[a-z]+ )?(?P<kin>{_KIN_EN})(?=[,.;!]|$)")
+"""A relative introduced by name: "Nils, my cousin, …"."""
 _WAYS = {"去程": "outbound", "返程": "return"}
 _BACK = frozenset(("return",))
 _ANY_THING = frozenset(("name",))
@@ -72,6 +79,12 @@ _OLD_ENDED = re.compile(
     re.IGNORECASE,
 )
 """An old thing that ended, and what came in its place."""
+_COMPARED_WITH_OLD = re.compile(
+    r"\b(?:than|unlike|(?:go|going|goes|went|come|came) back to|miss(?:es|ed|ing)?|better off without)"
+    r" (?:(?:at|in|on|with) )?(?:my|our|the|his|her|their) (?:old|former|ex)\b",
+    re.IGNORECASE,
+)
+"""Tells of what holds, beside what was before: "she'd never go back to the old flat"."""
 _OF_THEMSELVES = re.compile(
     r"\b(?:told|tells|texted|wrote to|said to) (?:me|us)(?:,| that)? (?:he|she|they|his|her|their)\b"
     r"|(?:[跟和对]我[说讲]|告诉我)[，,：:]?[他她]",
@@ -110,6 +123,23 @@ _STATES = (
             r"\b(?:[Hh]e|[Ss]he|I)(?:'s| is|'m| am| (?:just )?turned| turns) (?:only |now |already |almost )?"
             r"(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?= and\b|[,.;!]|$)"
             r"|\b(?:I'm|I am) [A-Z][\w-]+, \d\d,|今年[0-9一二三四五六七八九十百]{1,4}(?=[，。,!！岁]|$)"
+        ),
+    ),
+    (
+        "home",
+        re.compile(
+            r"\b(?:rent|renting|share|sharing|let|sublet) (?:an?|the) (?:[a-z-]+ ){0,3}?"
+            r"(?:room|studio|flat|apartment|house|bedsit|loft|attic|annexe|cottage)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "school",
+        re.compile(
+            r"\b(?:first|second|third|fourth|fifth|sixth|final|last) year (?:of|at) (?:(?:my|a|the) )?[A-Za-z]"
+            r"|\b(?:doing|do|did|finished|finishing|started) (?:my|an?) (?:[a-z]+ )?(?:degree|phd"
+            r"|doctorate|bachelor|master)",
+            re.IGNORECASE,
         ),
     ),
     ("job", STATES_OCCUPATION),
@@ -191,7 +221,10 @@ def matter_of(reading: Reading, subjects: Subjects, core: Core) -> Matter:
     return Matter(
         persons,
         core.classes & SINGLE | (_ANY_THING if _I_AM.search(text) else frozenset()),
-        bool(marks.OF_THE_PAST.search(text) or (core.of_old and not (core.marked or replaced))),
+        bool(
+            marks.OF_THE_PAST.search(text)
+            or (core.of_old and not (core.marked or replaced or _COMPARED_WITH_OLD.search(text)))
+        ),
         _with_stated(topics - _ANY_THING or topics, text, subjects.about(reading).spans)
         | (_ANY_THING if called else frozenset()),
         things,
@@ -231,7 +264,7 @@ def _with_stated(topics: frozenset[str], text: str, relations: tuple[tuple[int, 
 def _persons(reading: Reading, subjects: Subjects, things: frozenset[str]) -> frozenset[str]:
     about, text = subjects.about(reading), reading.text
     whole = (name for name in about.persons if not _begins(name, things))
-    persons = {_plain(_HOUSE.sub("", name)) for name in whole if _is_spoken_of(name, text)} - _ANAPHORS
+    persons = {_plain(_HOUSE.sub("", name)) for name in whole if _is_spoken_of(name, text)} - _ANAPHORS - _DAYS
     persons |= {name.lower() for name in _ASKED.findall(text) if name != "I" and "?" in text}
     if nouns_omitted := persons & _NTH_CHILD:
         persons = persons - nouns_omitted | _ANY_CHILD
@@ -282,6 +315,7 @@ def _called(text: str, relations: tuple[tuple[int, int], ...]) -> frozenset[tupl
             found.add((f"me.{kin}", said["name"].lower()))
         elif kin and (called := _HAN_CALLED.match(text, end)):
             found |= {(f"me.{kin}", name) for name in _han_names(called)}
+    found |= {(f"me.{KIN[named['kin']]}", named["name"].lower()) for named in _APPOSED_KIN.finditer(text)}
     for had in _HAS.finditer(text):
         person = f"me.{KIN[had['kin'] or had['han']]}"
         if had["name"]:

@@ -18,7 +18,8 @@ _OCCUPATION = rf"(?:[a-z][\w-]* ){{0,4}}?(?!(?:{_NONE})\b)(?:[a-z]+(?:{_ENDED})|
 _AFTER = r"(?=[.,;!]|$| (?:at|in|for|with|on|by|out|here|and|from|since|now|there|these)\b)"
 STATES_OCCUPATION = re.compile(
     r"(?:\b(?-i:I)(?:['’]m| am| was)|\b(?:he|she)(?:['’]s| is| was)|\b(?:my|our) [a-z]+(?: (?-i:[A-Z])\w+)? (?:is|was)"
-    r"|\b(?-i:[A-Z][a-z]+) (?:is|was)|\b(?:works?|worked|working|trained|trains|training) as|\b(?:became|become))"
+    r"|\b(?-i:(?!(?:It|This|That|There|Here|What|Which)\b)[A-Z][a-z]+) (?:is|was)"
+    r"|\b(?:works?|worked|working|trained|trains|training) as|\b(?:became|become))"
     rf" (?:(?:now|still|currently|only|also|just|really|actually) )?(?:an?|the) {_OCCUPATION}{_AFTER}"
     r"|(?:是|当了?|做|干|搞)(?:一?[名个位])?[^，。！？,!?的是]{0,8}?"
     r"(?:[^老导][师员]|[电焊木瓦漆钳技矿农]工|歌手|作家|画家|专家|厨子|记者|医生|大夫|护士|经理|总监|老板|警察|司机|会计|教授|编辑|保姆"

@@ -21,6 +21,7 @@ from biem.adapters.contradiction.value_updates import JOINED, WHOLE
 from biem.adapters.contradiction.values import Values
 from biem.adapters.contradiction.weak_cues import CEILING, Cues
 from biem.domain.conflict import Statement, Verdict
+from biem.domain.speech.kinship import are_other_relatives
 
 _SAME_WORDS = 0.6
 """Calibrated similarity below which two statements are neither duplicates nor differ in a single value."""
@@ -105,6 +106,8 @@ class RuleContradictions:
     def _are_of_two_things(self, older: Statement, newer: Statement) -> bool:
         """Whether labels, ranks or owners distinguish their subjects: machine 1 and 2, an older and a younger son."""
         if have_different_owners(older.text, newer.text, self._reader.grammar["kin"]):
+            return True
+        if are_other_relatives(older.text, newer.text):
             return True
         if not all(marks.DISTINGUISHED.search(side.text, 0, marks.LABELLED) for side in (newer, older)):
             return False

@@ -1,4 +1,4 @@
-"""Days of a month and hours in English words: "the third of May", "on the seventh", "at nine"."""
+"""Days of a month and times of day in English words: "the third of May", "on the seventh", "half past six"."""
 
 import re
 from collections.abc import Iterator
@@ -36,6 +36,16 @@ HOUR = (
     rf"(?:{_ENDS}|(?=\s(?:sharp|on|every|each|to|till|until)\b))"
 )
 """An hour in words."""
+_HOURS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_HOUR = "|".join(_HOURS)
+_MINUTES = {"five": 5, "ten": 10, "quarter": 15, "twenty": 20, "twenty-five": 25, "half": 30}
+_CLOCK = re.compile(
+    rf"\b(?:a )?(?P<minutes>twenty-five|{'|'.join(_MINUTES)}) (?:minutes )?(?P<side>past|to) (?P<near>{_HOUR})\b"
+    rf"|\bhalf (?P<half>{_HOUR})\b{_ENDS}"
+    rf"|\b(?P<about>at|until|till|before|after|by|around) (?P<full>{_HOUR})\b(?! (?:to|past) (?:{_HOUR})\b)"
+    rf"(?:{_ENDS}|(?=\s(?:sharp|on|every|each|to|till|until)\b))",
+    re.IGNORECASE,
+)
 DAY = rf"{re.sub(r'[?]P<[a-z]+>', '?:', _DATE)}|{re.sub(r'[?]P<[a-z]+>', '?:', _ALONE)}"
 """A day in words, without groups of a name."""
 
@@ -50,3 +60,14 @@ def days(text: str) -> Iterator[tuple[int, int, str]]:
             yield *found.span(name), str(day)
         else:
             yield *found.span(), f"{_MONTHS.index(month[:3].lower()) + 1:02}-{day:02}"
+
+
+def hours(text: str) -> Iterator[tuple[int, int, str]]:
+    """The times of day of a text, as a span and `09:30`: "half nine", "ten to four", "until one"."""
+    for found in _CLOCK.finditer(text):
+        hour = _HOURS.index((found["near"] or found["half"] or found["full"]).lower()) + 1
+        minutes = 30 if found["half"] else _MINUTES.get((found["minutes"] or "").lower(), 0)
+        if found["side"] == "to":
+            hour, minutes = (hour - 1) or len(_HOURS), 60 - minutes
+        start = found.start("full") if found["full"] else found.start()
+        yield start, found.end(), f"{hour:02}:{minutes:02}"

@@ -12,7 +12,7 @@ from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.lexicon.attributes import spans
 from biem.adapters.contradiction.reading import Reading, StatementReader
-from biem.adapters.contradiction.spelled_days import days
+from biem.adapters.contradiction.spelled_days import days, hours
 from biem.adapters.contradiction.subjects import Subjects
 from biem.adapters.contradiction.value_phrases import SMALL
 
@@ -105,7 +105,7 @@ _PEOPLE = re.compile(
 """They changed the code."""
 VAGUE = re.compile(r"(?:he|she|they|you|[他她你]们?)(?:$|\.)")
 _ASIDE = re.compile(
-    r"(?:日期|时间|名字|密码|学校)?(?:[说记搞弄写打看听算填][错混](?:[表票]|日期|时间|了)*了?|输入法(?:打成了)?|不知怎么|[写打说]成了)|把(?:学校|日期|时间|名字)记混了"
+    rf"(?:日期|时间|名字|密码|学校|[那这]?个?数字?)?(?:我?[刚才又都是]{{0,2}}{marks.MISDONE_ZH}(?:[表票行]|日期|时间|了)*了?|输入法(?:打成了)?|不知怎么|[写打说]成了)|把(?:学校|日期|时间|名字)记混了"
     r"|秤不准|票到了"
 )
 """Words of a correction that could be mistaken for those of an attribute."""
@@ -286,7 +286,7 @@ class StatementCores:
             Piece(f"{found[2]}:{_NTH.get(found[1].lower(), found[1])}", *found.span())
             for found in _FLOOR.finditer(text)
         ]
-        codes += [Piece(canonical, start, end) for start, end, canonical in days(text)]
+        codes += [Piece(canonical, start, end) for start, end, canonical in (*days(text), *hours(text))]
         rest = _blanked(text, [(one.start, one.end) for one in codes]) if codes else text
         rest = _COUNTED.sub(_figure, rest) if not chinese else rest
         numbers = [Piece(canonical, start, end) for start, end, canonical in self._quantities.spans(rest)] + codes

@@ -53,6 +53,16 @@ Kinds = dict[str, set[str]]
 """Numbers by their kind."""
 
 
+_READ_BY = 12
+_BY = re.compile(
+    r"\bby (?:about |around |nearly |almost )?[$€£¥]?$"
+    r"|[涨降加减多少省贵宜长短重轻瘦胖早晚迟前快慢高低升跌缩]了"
+    r"(?:快|近|约|大概|差不多|整整)?[$€£¥]?$",
+    re.IGNORECASE,
+)
+"""Before a number that is a difference."""
+
+
 def parts_of(old: Core, new: Core) -> Iterator[Core]:
     """The newer statement, then without additional parts, then each part that ends a former value."""
     yield new
@@ -115,6 +125,11 @@ def _only(core: Core, spans: list[tuple[int, int]]) -> Core:
 def _kind(number: str) -> str:
     kind = number.partition(":")[0]
     return kind if kind in ("weekday", "code", "month", "floor", "grade", "row", "year") else unit(number)
+
+
+def is_difference(core: Core, number: Piece) -> bool:
+    """Whether a number tells by how much a value changed, and not the value: "by 400", 涨了四百."""
+    return _BY.search(core.text, max(0, number.start - _READ_BY), number.start) is not None
 
 
 def by_kind(numbers: Sequence[Piece]) -> dict[str, set[str]]:

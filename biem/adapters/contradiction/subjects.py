@@ -24,7 +24,7 @@ _REPORT = re.compile(
     r"|keeps saying|keeps telling)\b"
     r"|(?<!\bi )(?<!\bwe )\b(?:said|says|asked|wrote|shouted|whispered|replied|joked)\s(?!(?:i|we)\b)[a-z]"
     r"|\baccording to\b|\brumou?rs?\b|\b(?:i|we)\s(?:heard|read|was told|were told)\b"
-    r"|(?<![我别再胡瞎])(?<!我[是想要刚])(?<!我刚才)(?:(?<!地)(?<!来)(?<!跟你)(?<!和你)(?<!跟大家)说(?!来(?:惭愧|话长|也|奇怪|好笑|可笑|真?巧)|错|反|岔|混|漏|不|明|法|好|服|话|真的|一下|说|到|起|实话|白了)|告诉我|告诉你|表示|声称|提到|宣布|听说|据说)",
+    r"|(?<![我别再胡瞎])(?<!我[是想要刚])(?<!我刚才)(?:(?<!地)(?<!来)(?<!跟你)(?<!和你)(?<!跟大家)说(?!来(?:惭愧|话长|也|奇怪|好笑|可笑|真?巧)|错|反|岔|混|串|漏|[多少早晚]了|不|明|法|好|服|话|真的|一下|说|到|起|实话|白了)|告诉我|告诉你|表示|声称|提到|宣布|听说|据说)",
     re.IGNORECASE,
 )
 _OMITS = (
@@ -88,7 +88,9 @@ _WHICH = re.compile(r"(?:other|former|new|good|dear|big|little|best)[\s-]|\s$")
 """Adjectives that do not distinguish persons."""
 _ELDEST = re.compile(r"\b(?:elder|eldest|oldest)\b[\s-]?", re.IGNORECASE)
 _YOUNGEST = re.compile(r"\byoungest\b[\s-]?", re.IGNORECASE)
-_ASKING = r"(?!(?:What|Who|Whose|When|Where|Which|Why|How|That|This|It|He|She|There|Here|Let)\b)"
+_NO_ONE = "Everything|Something|Anything|Nothing|Everybody|Everyone|Somebody|Someone|Anybody|Anyone|Nobody"
+"""Words in capitals that name no person: "Everything runs through the shop"."""
+_ASKING = rf"(?!(?:What|Who|Whose|When|Where|Which|Why|How|That|This|It|He|She|There|Here|Let|{_NO_ONE})\b)"
 _OWNED = re.compile(
     rf"\b(?P<name>{_ASKING}[A-Z][\w-]+(?:\s[A-Z][\w-]+)?)['’]s\b(?!\s(?:a|an|the|not|now|been|going)\b)"
 )
@@ -97,7 +99,7 @@ _AT = re.compile(r"\b(?:at|in|to|from|near|behind|opposite)\s$", re.IGNORECASE)
 _ACTING = re.compile(
     r"^(?:(?:so|well|and|but|also|actually|now|update|correction|hey|oh|yes|no|fyi|btw)[,:]?\s+)*"
     r"(?P<name>(?!(?:I|The|A|An|My|Our|His|Her|Their|Your|This|That|It|He|She|We|They|You|There|Correction|Update"
-    r"|What|Who|Whose|When|Where|Which|Why|How|Here)\b)"
+    rf"|What|Who|Whose|When|Where|Which|Why|How|Here|Has|Have|Had|Is|Are|Was|Were|Do|Does|Did|{_NO_ONE})\b)"
     r"[A-Z][^\W\d_][\w-]*(?:\s[A-Z][^\W\d][\w-]*)?)\s"
     r"(?:(?:now|just|also|still|never|always|no longer|not anymore|not|recently)\s)?"
     r"(?:is|was|has|had|lives|works|likes|loves|hates|moved|plays|goes|wants|owns|drives|studies|teaches|got|left|joined"
@@ -180,7 +182,9 @@ _KIN_NAMES = {
 _NICKNAME = re.compile(
     r"(?<![\u4e00-\u9fff])(?P<name>[老小阿][\u4e00-\u9fff])(?=[的家他她们]|(?:现在|已经)?(?:不|的|住|在|说|问|换|改|搬))"
 )
-_SURNAMED = re.compile(rf"(?:^|[，。！？；,!?;]|听说|据说|告诉|隔壁的?|[和跟给替帮叫问\s])(?P<name>[老小阿]{SURNAME})")
+_SURNAMED = re.compile(
+    rf"(?:^|[，。！？；,!?;]|听说|据说|告诉|隔壁的?|[和跟给替帮叫问东友傅户伴\s])(?P<name>[老小阿]{SURNAME})"
+)
 """A nickname of a surname: 小周."""
 _REDOUBLED = re.compile(
     r"(?:^|[，。！？；,!?;和跟与、\s])(?P<name>(?![妈爸哥姐弟妹爷奶公婆舅叔伯姑姨宝天常慢刚往渐仅偏白人年月日处个家每早好多明默轻悄久时次件样层步点些谢看想试说走听问等哈嗯哦呵嘿])"

@@ -7,6 +7,7 @@ one: "the Volvo is gone", 从北京搬到上海.
 """
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 
 from biem.adapters.contradiction import lexicon
@@ -24,6 +25,7 @@ from biem.adapters.contradiction.statement_parts import (
     by_kind,
     comparable,
     former_of,
+    is_difference,
     known,
     parts_of,
     relatives_alike,
@@ -77,6 +79,7 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _DATE = re.compile(r"[\d-]+$")
+_DONE_ZH = re.compile("([\u4e00-\u9fff])了$")
 _UNIT = re.compile(r"[^\d.]")
 _DAY = re.compile(r"(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th|[号日])")
 _EXCHANGED_ONE = re.compile("换了?个?新的?[^，。,：:]{2,5}(?:[：:]|[，,]?[叫是])")
@@ -191,7 +194,7 @@ class ValueUpdates:
 
     def _numbers(self, old: Core, new: Core, former: list[Piece], gained: list[Piece]) -> str | None:
         """Another number of the same kind for the same thing."""
-        fresh = [one for one in new.numbers if one not in former]
+        fresh = [one for one in new.numbers if one not in former and not is_difference(new, one)]
         one, other = comparable(by_kind(old.numbers), by_kind(fresh))
         differ = [kind for kind in one.keys() & other.keys() if one[kind].isdisjoint(other[kind])]
         had = {piece.stem for piece in former} - {piece.stem for piece in old.words}
@@ -441,13 +444,24 @@ def _replies(old: Core, new: Core) -> bool:
     former, gained = former_of(old, new)
     fresh = [one for one in new.numbers if one not in former]
     if fresh:
+        done = (_DONE_ZH.search(new.text[: piece.start]) for piece in fresh)
+        if any(verb is not None and verb[1] not in old.text for verb in done):
+            return False  # "I miscounted, and took 20 along" is no correction of an age
         one, other = by_kind(old.numbers), by_kind(fresh)
+        if len(fresh) == len(old.numbers) > 1:  # "house 3, flat 520": the house is the same
+            one, other = by_kind(_only(old.numbers, fresh)), by_kind(_only(fresh, old.numbers))
         if "" in other and "" not in one and any(map(_DATE.match, one.get("date", ()))):
             return not gained and all(_DAY.match(new.text[piece.start : piece.end + 2]) for piece in fresh)
         if other.keys() == {""} and len(one) == 1 and not one.keys() & {"date", "time", "weekday", "month"}:
             return not gained and set(other[""]).isdisjoint(_UNIT.sub("", value) for value in next(iter(one.values())))
         return not gained and any(kind in one and one[kind].isdisjoint(values) for kind, values in other.items())
     return bool(gained) and len(gained) <= _VALUE and not _measured(old) and bool(old.words)
+
+
+def _only(numbers: Sequence[Piece], others: Sequence[Piece]) -> list[Piece]:
+    """These numbers without those of the others."""
+    known_too = {piece.stem for piece in others}
+    return [piece for piece in numbers if piece.stem not in known_too]
 
 
 def _names_another(old: Core, new: Core) -> bool:

@@ -15,6 +15,7 @@ from functools import lru_cache
 from biem.domain.energy import indicator
 from biem.domain.node import Hit, Node
 from biem.domain.policies.context import ContextPolicy
+from biem.domain.speech.acts import asking_part
 from biem.domain.text import late, one_line
 from biem.domain.trust import UNTRUSTED, unverified_mark
 
@@ -114,7 +115,9 @@ def item(hit: Hit, said: str, policy: ContextPolicy, *, chinese: bool = False) -
     node = hit.node
     first = told(node, said, policy, chinese=chinese)
     if hit.answers is not None and policy.layout != "bare":
-        first += f" (asked: {quoted(hit.answers.text, REASON_CHARS)})"
+        first += f" (asked: {quoted(asking_part(hit.answers.text), REASON_CHARS)})"
+    if hit.refers_to is not None and policy.layout != "bare":
+        first += f" (of: {quoted(hit.refers_to.text, REASON_CHARS)})"
     if policy.marks:
         first = f"[{indicator(node.energy)} E={node.energy:.2f}] {first}"
     if "held_until" in hit.why and node.valid_to is not None:

@@ -5,6 +5,7 @@ the whole message: with any other word it is no courtesy.
 """
 
 import re
+from itertools import takewhile
 
 from biem.domain.text import late
 
@@ -191,7 +192,24 @@ _OF_EACH = late(
 )
 """How each of several things is to be done, by their bare name: "write commit messages in the imperative"."""
 
-
+_DESCRIBES = late(
+    r"\W*+(?:(?:oh|well|so|and|yes|yeah|yep|no|sorry)\b\W*+)*+"
+    r"(?:(?:it|he|she|they|th(?:is|at) one)(?:'s|'re|\s+(?:is|are|was|were|has|have|goes|lives?|works?))\s+"
+    r"(?:(?:only|just|about|already|now|still|actually|currently)\s+)?"
+    r"(?:(?:an?|the|by|called|named|made|from|in|at|on|with|for)\b|\d|(?-i:[A-Z]))"
+    r"|(?:its|his|her|their)\s+[a-z]+(?:\s+[a-z]+)?(?:'s|\s+(?:is|are|was|were))\b)"
+    r"|\W*+[它他她这那](?:们|一?[个台辆只款家部条])?的?(?:[一-鿿]{1,3})?(?:是|叫|姓|今年|住在|在(?=[一-鿿]{2}))",
+    re.IGNORECASE,
+)
+"""Describes by a pronoun what the message before it named: "It's a Trek, about nine years old", 它是飞鸽的."""
+_OFFERS = late(
+    r"\b(?:(?:how|what) (?:else )?(?:can|may|could) i (?:help|do|assist)"
+    r"|(?:can|may|shall|should|could) i (?:help|assist)"
+    r"|(?:would|do) you (?:like|want) me to|anything else|want me to)\b[^.!?]*\?$"
+    r"|(?:需要我|要我|我能|我可以|还有什么)[^。！？]*[?？]$",
+    re.IGNORECASE,
+)
+"""Ends with an offer of help, whose answer tells nothing of the user."""
 _BETWEEN_SCRIPTS = late(r"(?<=[\u4e00-\u9fff])(?=[A-Za-z])|(?<=[A-Za-z])(?=[\u4e00-\u9fff])")
 
 
@@ -250,3 +268,21 @@ def _orders(sentence: str) -> bool:
     if wish is not None and wish["wish"]:  # a question in form only
         return True
     return (wish or _HAN_ORDER.match(sentence)) is not None and ASKS.search(sentence) is None
+
+
+def describes_by_pronoun(text: str) -> bool:
+    """Whether a message begins by describing with a pronoun what only the message before it names."""
+    return _DESCRIBES.match(text.replace("’", "'")) is not None
+
+
+def asking_part(text: str) -> str:
+    """The questions with which a message ends; the message itself if it ends with none."""
+    sentences = [part.strip() for part in _SENTENCES.findall(text[-_LONGEST_READ:]) if part.strip()]
+    asking = list(takewhile(lambda part: part[-1] in _QUESTION_MARKS, reversed(sentences)))
+    return " ".join(reversed(asking)) or text
+
+
+def asks_for_facts(text: str) -> bool:
+    """Whether it ends with a question, other than a courtesy or an offer of help: "How long is the lease?"."""
+    said = text.rstrip()
+    return said[-1:] in _QUESTION_MARKS and not is_courtesy(said) and _OFFERS.search(said) is None

@@ -1,11 +1,13 @@
 """Acknowledgements that only say a message of the user again: "Got it, I'll keep in mind that you row on Mondays"."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
 
 from biem.domain.node import Node
 from biem.domain.retention import ASSISTANT
 from biem.domain.text import late
+from biem.engine.context.lines import RatedLine
 
 _ACKNOWLEDGES = late(
     r"\b(?:got it|noted|understood|(?:keep|bear) (?:that |this |it )?in mind|(?:'ll|will) (?:remember|note)"
@@ -23,7 +25,11 @@ _PHRASES = (
 _READ = 1_000
 """Maximum characters that are searched for an acknowledgement."""
 _NEW = 0.25
-"""Share of its terms that an acknowledgement may have beyond those of the message and those that acknowledge."""
+"""Share of its terms that an acknowledgement may have beyond those of the message and those that acknowledge …"""
+_NEW_IN_REPLY = 0.5
+"""… and if it is the reply to that message: "the numbers go to Ines", "Noted: Ines gets the numbers"."""
+_REPLY = timedelta(minutes=2)
+"""Time within which a reply follows."""
 
 
 def is_echo(
@@ -39,6 +45,26 @@ def is_echo(
     return any(_adds_nothing(own, other) for other in said)
 
 
-def _adds_nothing(own: frozenset[str], other: frozenset[str]) -> bool:
+def echoed(lines: Sequence[RatedLine], terms_of: Callable[[str], Iterable[str]]) -> dict[str, RatedLine]:
+    """The messages of a person that replies of the assistant only acknowledge, by the ids of the replies."""
+    found: dict[str, RatedLine] = {}
+    people = [line for line in lines if line.hit.node.source != ASSISTANT and line.hit.node.kind == "event"]
+    for line in lines:
+        node = line.hit.node
+        if node.source != ASSISTANT or _ACKNOWLEDGES.search(node.text[:_READ]) is None:
+            continue
+        said = [
+            other
+            for other in people
+            if other.hit.node.conversation == node.conversation and timedelta() < node.at - other.hit.node.at <= _REPLY
+        ]
+        last = max(said, key=lambda other: other.hit.node.at, default=None)
+        own = line.terms.difference(*map(terms_of, _PHRASES))
+        if last is not None and _adds_nothing(own, last.terms, _NEW_IN_REPLY):
+            found[node.id] = last
+    return found
+
+
+def _adds_nothing(own: frozenset[str], other: frozenset[str], most: float = _NEW) -> bool:
     new = own - other
-    return len(new) <= _NEW * len(own) and not any(any(map(str.isdigit, word)) for word in new)
+    return len(new) <= most * len(own) and not any(any(map(str.isdigit, word)) for word in new)

@@ -1,4 +1,4 @@
-"""Whether a text denies a time or date that an earlier one gave, and gives another: "9:10, not 8:40"."""
+"""Whether a text denies a value that an earlier one gave, and gives another: "9:10, not 8:40", 是48，不是72."""
 
 import re
 
@@ -9,17 +9,29 @@ _DENIES = re.compile(
 )
 _TIME = re.compile(r"\d\d:(?!00)\d\d")
 """A time of day, but no full hour: that many things have."""
+_ANY_TIME = re.compile(r"\d\d:\d\d")
 _DATE = re.compile(r"\d\d-(?P<day>\d\d)")
+_AMOUNT = re.compile(r"[^\w\s]?\d{2,}(?:\.\d+)?[A-Za-z]{0,3}")
 _NTH = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)\b", re.IGNORECASE)
 
 
 def denies_former(text: str, newer: Matter, older: Matter) -> bool:
-    """Whether the newer text has a time or date of the older, another one, and a denial."""
+    """Whether the newer text has a time or date of the older, another one, and a denial.
+
+    Also an amount, if it names no other thing: many things may have the same one.
+    """
     if _DENIES.search(text) is None:
         return False
     told, said = newer.numbers, older.numbers
-    for value in (_TIME, _DATE):
-        given, former = (frozenset(filter(value.fullmatch, numbers)) for numbers in (told, said))
+    for value, another in ((_TIME, _ANY_TIME), (_DATE, _DATE)):
+        given, other, former = (
+            frozenset(filter(kind.fullmatch, numbers))
+            for kind, numbers in ((value, told), (another, told), (value, said))
+        )
+        if given & former and other - former:
+            return True
+    if newer.things <= older.things and newer.persons <= older.persons | {"me"}:
+        given, former = (frozenset(filter(_AMOUNT.fullmatch, numbers)) for numbers in (told, said))
         if given & former and given - former:
             return True
     nth = frozenset(int(day) for day in _NTH.findall(text))

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from biem.domain.conflict import Matter
 from biem.domain.node import Hit, Node
 from biem.domain.retention import ASSISTANT
-from biem.domain.speech.acts import is_ironic, is_standing_order, is_statement
+from biem.domain.speech.acts import asking_part, is_ironic, is_standing_order, is_statement
 from biem.domain.speech.excerpt import excerpt
+from biem.domain.speech.kinship import are_other_relatives, distinguished
 from biem.domain.text import late
 from biem.domain.tokens import estimate_tokens
 from biem.engine.context.persons import (
@@ -37,6 +38,8 @@ _BEGINNING = 2_000
 """Characters of a text that are searched for a supposition, hearsay or a quotation."""
 _LONGEST_GUESS = 160
 """Characters of an assistant's message from which it is an answer, though it may also guess."""
+_OF_DESCRIBED = 0.9
+"""Share of the likeness of a message that one has which describes by a pronoun what that one names."""
 _BY_WORDS = 0.5
 """Likeness, 0 to 1, of a part that has all words of the question."""
 _OF_ANYTHING = frozenset({"name"})
@@ -196,15 +199,26 @@ class LineReader:
                 if told.persons and told.topics and told.holds and not reports:  # whole without the question before it
                     hit = replace(hit, answers=None)
                 if hit.answers is not None:
-                    told = _with_question(
-                        told, seen_by_the_user(self._matter(hit.answers.text, question.english), hit.answers)
-                    )
+                    asking = asking_part(hit.answers.text)
+                    told = _with_question(told, seen_by_the_user(self._matter(asking, question.english), hit.answers))
                     like = max(like, float(hit.why.get("asked_likeness", 0.0)))
-                    terms_told = terms_told.union(self._terms_of(hit.answers.text))
+                    terms_told = terms_told.union(self._terms_of(asking))
+                named_by_question = (
+                    hit.answers is not None and self._matter(asking_part(hit.answers.text), question.english).things
+                )
+                if hit.refers_to is not None and named_by_question:
+                    hit = replace(hit, refers_to=None)
+                if hit.refers_to is not None:
+                    described = seen_by_the_user(self._matter(hit.refers_to.text, question.english), hit.refers_to)
+                    told = _with_described(told, described)
+                    like = max(like, _OF_DESCRIBED * float(hit.why.get("referred_likeness", 0.0)))
+                    terms_told = terms_told.union(self._terms_of(hit.refers_to.text))
                 if hit.replaces is not None and estimate_tokens(part) <= BRIEF and not told.topics:
                     former = seen_by_the_user(self._matter(hit.replaces.text, question.english), hit.replaces)
                     told = replace(former, holds=told.holds, past=False, changes=True, gives=told.gives)
                     like = max(like, float(hit.why.get("former_likeness", 0.0)))  # "I meant Linz": of what it corrects
+                if are_other_relatives(question.text, part):  # 表弟 and 表妹 are one word in English
+                    told = _distinguished(told, asked, part)
                 translated = is_han(node.text) != is_han(question.text)
                 if translated:
                     named_too = {thing for thing, words in question.meanings.items() if words & told.things}
@@ -311,6 +325,25 @@ def _with_question(told: Matter, asked: Matter) -> Matter:
         which=told.which | asked.which,
         gives=told.gives | asked.wants,
         holds=True,
+    )
+
+
+def _distinguished(told: Matter, asked: Matter, text: str) -> Matter:
+    """The subject with the relatives of the question as those that the text distinguishes from them."""
+    same = (told.persons & asked.persons) - {"me"}
+    others = frozenset(f"me.{word}" for word in distinguished(text))
+    return replace(told, persons=told.persons - same | others) if same else told
+
+
+def _with_described(told: Matter, described: Matter) -> Matter:
+    """The subject of a text that describes by a pronoun what another one names."""
+    return replace(
+        told,
+        persons=told.persons | described.persons,
+        topics=told.topics | described.topics,
+        things=told.things | described.things,
+        kinds=told.kinds | described.kinds,
+        which=told.which | described.which,
     )
 
 

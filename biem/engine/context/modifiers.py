@@ -68,8 +68,13 @@ _THING_DOES = re.compile(
 _I_DO = re.compile(r"(?:I|[Ww]e) (?:now |only |also |still )?(?P<does>[a-z]+)\b")
 _DOES = re.compile(r"[A-Za-z][a-z]+(?:ing|ed)|read|got|bought|sold|left|quit|use|took|lost")
 """A verb before a name."""
-_DONE = re.compile(r"(?:[A-Za-z]{2,}ed|[Gg]ot|[Bb]ought|[Ss]old|[Gg]ave|[Tt]ook|[Ll]ost|[Ll]eft|[Mm]ade|[Pp]ut)")
+_DONE = re.compile(
+    r"(?:[A-Za-z]{2,}ed|[Gg]ot|[Bb]ought|[Ss]old|[Gg]ave|[Gg]iven|[Tt]ook|[Ll]ost|[Ll]eft|[Mm]ade|[Pp]ut)"
+)
 """A verb that a sentence may begin with, without its subject."""
+_HAVING = re.compile(r"(?:['’](?:ve|d)|\b(?:have|has|had)) $", re.IGNORECASE)
+_HAVE = 5
+"""Characters before a verb that are searched for "have "."""
 _BEGINS = re.compile(r"[.!?]\s")
 _DOERS = frozenset(("i", "we", "you", "they", "he", "she", "who"))
 _NO_MODIFIER = re.compile(f"(?:周|星期|礼拜)[一二三四五六日天]|{ADDRESSED}")
@@ -197,6 +202,8 @@ _pairs = lru_cache(_KEPT)(_Pairs)
 def _is_verb(text: str, found: list[re.Match[str]], place: int) -> bool:
     """Whether a word is a verb of a subject: "we order tea", "Ida wants tea", "Swapped tea for coffee"."""
     word, before = found[place].group(), found[place - 1] if place else None
+    if _HAVING.search(text, max(0, found[place].start() - _HAVE), found[place].start()) and _DONE.fullmatch(word):
+        return True  # "they've given 14 to the choir"
     if before is None or _BEGINS.search(text, before.end(), found[place].start()):
         return _DONE.fullmatch(word) is not None
     of_a_name = before.group()[0].isupper() and _plain(before.group()) not in _FUNCTION

@@ -71,7 +71,8 @@ _POSSESSIVE = re.compile(
 _RECEIVER = re.compile(
     r"(?P<gives>\b(?i:gave|given|sold|handed|passed|lent|donated)\b[^.,;!?]{0,40}?)"
     r" to (?!(?:me|us)\b)(?:(?:my|our|his|her|the|a) )?[A-Za-z][\w-]+"
-    "|(?P<han>[送交卖让借转出捐过留])给了?(?!我)[\u4e00-\u9fff]{1,4}?(?=了|[，。！？,.!?]|$)"
+    "|(?P<han>[送交卖让借转出捐过留])给了?(?!我)[\u4e00-\u9fff]{1,8}?(?=了|[，。！？,.!?]|$)"
+    "|给(?!我)[\u4e00-\u9fff]{1,4}的(?=[，。！？,.!?]|$)"
 )
 
 
@@ -90,7 +91,7 @@ def seen_by_the_user(told: Matter, node: Node) -> Matter:
 
 def without_receivers(text: str) -> str:
     """The text without those who are given something: "sold the bike to my cousin" is about no cousin."""
-    return _RECEIVER.sub(lambda found: found["gives"] or found["han"], text)
+    return _RECEIVER.sub(lambda found: found["gives"] or found["han"] or "", text)
 
 
 def is_named(node: Node) -> bool:

@@ -8,12 +8,13 @@ block is empty if probably no line answers (`silence`). Thread-safe.
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from biem.domain.node import Hit
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.scores import probability
 from biem.domain.text import jaccard
+from biem.engine.context.echoes import echoed
 from biem.engine.context.lifting import lift_predecessors, lift_successors, show_possible_successor
 from biem.engine.context.lines import LineQuestion, LineReader, RatedLine, odds, only_asks
 from biem.engine.context.relevance import are_of_several_people, rate
@@ -35,6 +36,7 @@ class Picker:
 
     def __init__(self, rules: ContradictionRules, analyzer: Analyzer, policy: ContextPolicy) -> None:
         self._reader = LineReader(rules, analyzer)
+        self._terms_of = analyzer.lexemes
         self._policy = policy
 
     def pick(self, hits: Sequence[Hit], question: str, confidence: float | None, most: int | None = None) -> list[Hit]:
@@ -51,6 +53,7 @@ class Picker:
             return []
         if lines is None:
             return [hit for hit in hits if odds(hit.score) >= odds(hits[0].score) - self._policy.drop][:most]
+        lines = _without_echoes(lines, echoed(lines, self._terms_of))
         least = self._least(lines)
         self._order(lines, asked, least)
         shown = [line for line in lines if line.worth >= least]
@@ -68,7 +71,9 @@ class Picker:
         lines = self._reader.lines(hits, question)
         if lines is None:
             return None, []
-        lines = answering(lines, question)
+        acknowledged = (line.hit.node for line in echoed(lines, self._terms_of).values())
+        instructed = frozenset(node.id for node in acknowledged if "?" not in node.text and "？" not in node.text)
+        lines = answering(lines, question, instructed)
         return lines, rate(lines, question)
 
     def _least(self, lines: Sequence[RatedLine]) -> float:
@@ -122,11 +127,24 @@ def _sure(
     return confidence if lines is None else sureness(confidence, lines, measured, question)
 
 
-def answering(lines: list[RatedLine], question: LineQuestion) -> list[RatedLine]:
-    """Without messages that only ask; for a question about earlier questions, without this same question."""
+def answering(lines: list[RatedLine], question: LineQuestion, instructed: Collection[str] = ()) -> list[RatedLine]:
+    """Without messages that only ask; for a question about earlier questions, without this same question.
+
+    `instructed`: the ids of messages that the assistant acknowledged, as it does with an instruction.
+    """
     if _ABOUT_ASKING.search(question.text) is None:
-        return [line for line in lines if not only_asks(line.hit.node)] or lines
+        kept = (line for line in lines if not only_asks(line.hit.node) or line.hit.node.id in instructed)
+        return list(kept) or lines
     return [line for line in lines if not (only_asks(line.hit.node) and jaccard(line.terms, question.terms) >= _ECHO)]
+
+
+def _without_echoes(lines: list[RatedLine], originals: Mapping[str, RatedLine]) -> list[RatedLine]:
+    """Each message stands for the acknowledgement that only says it again: what replaced it replaces both."""
+    for line in lines:
+        original = originals.get(line.hit.node.id)
+        if original is not None:
+            original.worth = max(original.worth, line.worth)
+    return [line for line in lines if line.hit.node.id not in originals]
 
 
 def _by_worth(line: RatedLine) -> float:

@@ -62,6 +62,8 @@ _BOTH = _MOST_OWN = 2
 _WHOLE = 0.8
 """Share of the earlier line's index terms from which a question tells that line again."""
 _MONEY = "money"
+_OF_NO_THING = frozenset(("rule",))
+"""Topics that an amount of anything may have: "from now on"."""
 _QUANTITY = re.compile(r"\D?(\d+(?:\.\d+)?)(?::(\d\d))?([KM]?)(?![\d-])")
 """A number as `Matter` has it: `18K`, `09:30`, `€1200`, `45d`; no date."""
 _TIMES = {"": 1.0, "K": 1e3, "M": 1e6}
@@ -116,6 +118,8 @@ class Succession:
             or self._is_owned_by_another(newer, older)
         ):
             return False  # "my dad was born on …" succeeds no birthday of mine, my appointment no birthday of his
+        if self._adds_to(newer, older):
+            return False
         said, told = newer.hit.node.text, older.hit.node.text
         if has_other_modifier(said, told, self._question.text):
             return False
@@ -129,6 +133,13 @@ class Succession:
             or self._counts_no_money(newer.matter, older.matter)
             or _was_once(newer.matter, older.matter)
         )
+
+    def _adds_to(self, newer: RatedLine, older: RatedLine) -> bool:
+        """Whether it only names by a pronoun what the older names, and lacks the value in question that this gives."""
+        before = newer.hit.refers_to
+        if before is None or before.id != older.hit.node.id:
+            return False
+        return not gives_as_much(newer.matter, older.matter, self._question.matter)
 
     def _has_other_subject(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it tells of another thing what the older tells of the one in question."""
@@ -258,7 +269,12 @@ class Succession:
             return False
         one, other = self._things[id(newer)], self._things[id(older)]
         asked = (other & self._question.matter.things) - one
-        further = one - other - self._question.matter.things
+        actors = [part for name in newer.matter.persons for part in re.split(r"[. ]", name)]
+        further = frozenset(
+            thing
+            for thing in one - other - self._question.matter.things
+            if not any(actor.startswith(thing) for actor in actors)  # "Jo can't at nine, so we meet at ten"
+        )
         if not (asked and further) or self._names(newer, older):
             return False  # "I'm back at Crane's, the new place closed" is no later state of the new place
         return any(
@@ -273,7 +289,8 @@ class Succession:
     def _counts_no_money(self, newer: Matter, older: Matter) -> bool:
         """Whether money is asked for and told before, and the newer line has an amount of something else."""
         asked = self._question.matter.topics & older.topics
-        return _MONEY in asked and bool(newer.topics) and _MONEY not in newer.topics and "amount" in newer.gives
+        told = newer.topics - _OF_NO_THING
+        return _MONEY in asked and bool(told) and _MONEY not in told and "amount" in newer.gives
 
     def _names(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it names the value of the older one: a thing of few lines that the question does not have."""

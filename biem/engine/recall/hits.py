@@ -1,12 +1,13 @@
 """The last step of recall: reads the current state of the best memories and builds hits with their signals."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from biem.domain.node import Hit, Node
 from biem.domain.retention import ASSISTANT
-from biem.domain.speech.acts import is_courtesy
+from biem.domain.speech.acts import asks_for_facts, describes_by_pronoun, is_courtesy
+from biem.domain.speech.antecedents import lacks_subject, may_lack_subject, names_by_pronoun
 from biem.domain.speech.reports import is_report, knows_nothing
 from biem.domain.trust import UNTRUSTED
 from biem.engine.query.request import Request
@@ -39,10 +40,20 @@ def hydrate(
         return [], False
     # include the spare hits: they replace those left out, and one may hold a newer value
     replaced = _replaced(ids, answer)
-    before = answer.answered(ids)
-    read = list(dict.fromkeys([*ids, *replaced.values(), *before.values()]))
+    earlier_of = answer.answered(ids)
+    read = list(dict.fromkeys([*ids, *replaced.values(), *earlier_of.values()]))
     live = records.candidates(request.scope.readable, read, (), request.where, pending_limit=0, evidence=request.strict)
-    likeness, alike, changes = answer.likeness(read), answer.alike(ids), answer.changed(ids)
+    there = [live.nodes[key] for key in ids if key in live.nodes]
+    referred = _referred(request, records, rules, answer, there)
+    read += [node.id for node in referred.values()]
+    asked_before = {
+        key: asked
+        for key, earlier in earlier_of.items()
+        if (node := live.nodes.get(key)) is not None
+        and (asked := request_of(answer, live.nodes.get(earlier), node)) is not None
+    }
+    likeness, changes = answer.likeness(read), answer.changed(ids)
+    alike = _alike(ids, {key: asked.id for key, asked in asked_before.items()}, answer)
     for place, key in zip(places, ids, strict=True):
         node, turn = live.nodes.get(key), answer.turns[key]
         if len(hits) < count:  # erased, or of another validity
@@ -60,17 +71,29 @@ def hydrate(
         former = live.nodes.get(replaced.get(key, ""))
         if former is not None and former.id in likeness:
             why["former_likeness"] = likeness[former.id]
-        asked = request_of(answer, live.nodes.get(before.get(key, "")), node)
+        asked = asked_before.get(key)
         if asked is not None and asked.id in likeness:
             why["asked_likeness"] = likeness[asked.id]
+        before = referred.get(key)
+        if before is not None and before.id in likeness:
+            why["referred_likeness"] = likeness[before.id]
         why |= {"energy": node.energy, "status": node.status, "way": way}
         hits.append(
-            Hit(node, ceiling, why, live.evidence.get(key), alike=alike.get(key, {}), replaces=former, answers=asked)
+            Hit(
+                node,
+                ceiling,
+                why,
+                live.evidence.get(key),
+                alike=alike.get(key, {}),
+                replaces=former,
+                answers=asked,
+                refers_to=before,
+            )
         )
     place_of = dict(zip(ids, places, strict=True))
-    returned = newest_first(request.text, hits, rules)[:count]
+    best = newest_first(request.text, hits, rules)[:count]
     return [
-        replace(hit, reasons=answer.reasons(place_of[hit.node.id], likeness.get(hit.node.id))) for hit in returned
+        replace(hit, reasons=answer.reasons(place_of[hit.node.id], likeness.get(hit.node.id))) for hit in best
     ], changed
 
 
@@ -80,10 +103,61 @@ def request_of(answer: Answer, before: Node | None, node: Node) -> Node | None:
     """
     if before is None or (before.source == ASSISTANT) == (node.source == ASSISTANT):
         return None
-    answers = answer.answers_question(node.id, before.id) and not knows_nothing(node.text)
+    answers = answer.answers_question(node.id, before.id) and asks_for_facts(before.text)
+    answers = answers and not knows_nothing(node.text)
     if node.source == ASSISTANT and not answers:
         answers = is_report(node.text) and answer.adds(node.id, before.id)
     return before if answers and not (before.trust == UNTRUSTED != node.trust) else None
+
+
+def _alike(ids: Sequence[str], questions: Mapping[str, str], answer: Answer) -> dict[str, dict[str, float]]:
+    """Pairs of these that tell of much the same; a short answer is as alike as the question that it answers is, too."""
+    asking = [question for key, question in questions.items() if question not in ids]
+    found = answer.alike(ids, asking)
+    alike = {key: {other: value for other, value in others.items() if other in ids} for key, others in found.items()}
+    for key, question in questions.items():
+        for other, value in found.get(question, {}).items():
+            if other != key and other in ids:
+                best = max(value, alike.get(key, {}).get(other, 0.0))
+                alike.setdefault(key, {})[other] = alike.setdefault(other, {})[key] = best
+    return alike
+
+
+def _refers_back(text: str, rules: ContradictionRules) -> bool:
+    """Whether a message does not say what it is about: it begins with a pronoun, or only gives a number."""
+    if describes_by_pronoun(text) or lacks_subject(text):
+        return True
+    if not may_lack_subject(text):
+        return False
+    told = rules.matter(text)
+    if told.persons:
+        return False
+    amounts = (number for number in told.numbers if number[0].isdigit() and ":" not in number)
+    return names_by_pronoun(text) or (any(amounts) and not (told.things or told.topics))
+
+
+def _referred(
+    request: Request, records: Records, rules: ContradictionRules, answer: Answer, nodes: Iterable[Node]
+) -> dict[str, Node]:
+    """The message that each of these describes by a pronoun, by their ids: the person's nearest before it.
+
+    Read apart, since few begin so.
+    """
+    opening = [node for node in nodes if node.source != ASSISTANT and _refers_back(node.text, rules)]
+    before = {node.id: answer.before(node.id) for node in opening}
+    ids = list(dict.fromkeys(key for keys in before.values() for key in keys))
+    if not ids:
+        return {}
+    live = records.candidates(request.scope.readable, ids, (), request.where, pending_limit=0, evidence=False).nodes
+    found = {}
+    for node in opening:
+        earlier = (live[key] for key in before[node.id] if key in live)
+        said = [one for one in earlier if one.source != ASSISTANT and not is_courtesy(one.text)]
+        whole = (one for one in said if not _refers_back(one.text, rules))
+        nearest = next(whole, next(iter(said), None))
+        if nearest is not None and (nearest.trust != UNTRUSTED or node.trust == UNTRUSTED):
+            found[node.id] = nearest
+    return found
 
 
 def _replaced(ids: Sequence[str], answer: Answer) -> dict[str, str]:

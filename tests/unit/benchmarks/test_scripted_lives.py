@@ -56,7 +56,9 @@ def test_a_script_says_which_turns_answer_and_which_are_stale() -> None:
 
 
 def test_a_report_of_the_assistant_tells_a_value() -> None:
-    life, _ = read_script([*_SCRIPT.splitlines(), "u - Dye it.", "d pen=green Dyed: it is green.", "? pen Which colour?"])
+    life, _ = read_script(
+        [*_SCRIPT.splitlines(), "u - Dye it.", "d pen=green Dyed: it is green.", "? pen Which colour?"]
+    )
     assert life.turns[-1].role == "assistant"
     assert life.questions[-1].groups == (frozenset({life.turns[-1].id}),)
     assert {"one-t0", "one-t3"} <= life.questions[-1].stale

@@ -251,3 +251,23 @@ def test_a_state_of_the_user_never_expires_but_an_occasion_does(state: str, occa
 def test_passing_matters_and_questions_expire(text: str) -> None:
     # Given what holds for a day or asks / Then its span is finite
     assert retention_days(Lived(text, "user", "event", "short_term", 3.0), POLICY) is not None
+
+
+@pytest.mark.parametrize(
+    ("asked", "other"),
+    [
+        ("A fine old boat. How long is she?", "A fine old boat."),
+        ("Which harbour does she lie in?", "How can I help you with the boat?"),
+        ("船停在哪个港口？", "需要我帮你查一下港口吗？"),
+        ("I've moved the boat to berth six.", "I've noted that the boat lies at berth six."),
+        ("已改到六号泊位。", "已记录泊位。"),
+    ],
+)
+def test_a_question_or_report_of_the_assistant_stays_as_long_as_a_statement(asked: str, other: str) -> None:
+    # Given a question, to which the answer may be a word, or what was done / Then it stays; a remark or an offer of
+    # help does not
+    told = replace(OWN, text=asked, source="assistant")
+    assert retention_days(told, POLICY) == pytest.approx(365)
+    assert retention_days(replace(told, text=other), POLICY) == pytest.approx(30)
+    assert retention_days(replace(told, importance=1.0), POLICY) == pytest.approx(1)
+    assert retention_days(replace(told, believed=False), POLICY) == pytest.approx(30)

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.domain.speech.acts import is_courtesy, is_standing_order, is_statement
+from biem.domain.speech.acts import (
+    asking_part,
+    asks_for_facts,
+    describes_by_pronoun,
+    is_courtesy,
+    is_standing_order,
+    is_statement,
+)
 
 
 @pytest.mark.req("X24", partly="courtesies and orders are told by whole words")
@@ -194,3 +201,48 @@ def test_a_long_or_almost_matching_text_is_judged_at_once(piece: str) -> None:
 )
 def test_what_is_told_before_a_request_is_a_statement(text: str, states: bool) -> None:
     assert is_statement(text) == states
+
+
+@pytest.mark.parametrize(
+    ("text", "describes"),
+    [
+        ("It's a Nabertherm, nine years old.", True),
+        ("Well, he’s called Bruno.", True),
+        ("Her birthday is in May.", True),
+        ("They're in the shed.", True),
+        ("它是纳博热的，用了九年。", True),
+        ("他叫阿福。", True),
+        ("It's raining again.", False),
+        ("It took two nights.", False),
+        ("They gave me a desk.", False),
+        ("It's up to you.", False),
+        ("The kiln is a Nabertherm.", False),
+        ("这个周末下雨。", False),
+    ],
+)
+def test_a_message_may_describe_by_a_pronoun(text: str, describes: bool) -> None:
+    assert describes_by_pronoun(text) == describes
+
+
+def test_the_questions_at_the_end_of_a_message_are_its_asking_part() -> None:
+    assert asking_part("What a fine old boat. How long is she? And how wide?") == "How long is she? And how wide?"
+    assert asking_part("真是条好船。它停在哪个港口？") == "它停在哪个港口？"
+    assert asking_part("How long is she? I like boats.") == "How long is she? I like boats."
+    assert asking_part("?") == "?"
+    assert asking_part("") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("How long is she?", True),
+        ("她停在哪里？", True),
+        ("A fine boat.", False),
+        ("How can I help with the boat?", False),
+        ("Shall I look up the harbour? Want me to?", False),
+        ("需要我帮你查一下港口吗？", False),
+        ("", False),
+    ],
+)
+def test_an_offer_of_help_asks_for_no_facts(text: str, asks: bool) -> None:
+    assert asks_for_facts(text) == asks

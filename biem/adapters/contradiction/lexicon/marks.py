@@ -27,6 +27,11 @@ class Both:
 
 
 _LATIN = re.compile("[A-Za-z]")
+MISDONE_ZH = (
+    "(?:(?:说|记|搞|弄|写|打|看|听|算|填|发|报|传|数|量|抄|念|按|输|认|想|贴|拿)(?:错|混|岔|反|串|颠倒)"
+    "|(?:说|记|写|算|填|报|数|抄|念)(?:漏|[多少早晚大小高低])了|眼花|看走眼)"
+)
+"""An action with a result that was not meant: 看反了, 数少了."""
 CORRECTS = Both(
     r"\bcorrect(?:ion|ing|ed)\b|\b(?:was|were|got|had|have|gave|said|wrote|told|is|read)\b[^.;:!?]{0,24}\bwrong(?:ly)?\b"
     r"|\bwrong (?:time|date|day|number|name|place|address|sheet|one|year|month|way round)\b"
@@ -37,7 +42,7 @@ CORRECTS = Both(
     r"|\bto be (?:precise|exact|accurate|clear)\b|\bautocorrect\b|\b(?:make|made) (?:that|it)\b|\bshould (?:be|have been|read)\b"
     r"|^\*(?=\w)(?!.*\*)|\bi should (?:say|correct)\b|\bwrong\b(?=[:.,;]|$)|\bi said\b|\bi wrote\b|\bi told you\b|\bmeant to (?:say|write)\b|\b(?:is|are|was|were|will|does|do) not\b[^.;!?]{1,60}"
     r"(?:,\s?(?:but\b|it\b|he\b|she\b|they\b)|\bbut\b)|\bnot\b[^.;!?]{1,40}[:;,]|, not\b|\brather\b",
-    r"^(?:哦|啊|呃|哎呀?|噢|嗯)?[，,]?(?:不|不是|哎呀|哦不|不好意思|抱歉|对不起|等等|等一下|等下|说错|打错)了?[，,。：:！!\s]|^(?:还是)?改成|(?:说|记|搞|弄|写|打|看|听|算|填|发|报|传)(?:错|混|岔|反)|口误|笔误|手误|更正|纠正|改正|不对|应该是|应为|其实|准确(?:地|来)说|确切"
+    rf"^(?:哦|啊|呃|哎呀?|噢|嗯)?[，,]?(?:不|不是|哎呀|哦不|不好意思|抱歉|对不起|等等|等一下|等下|说错|打错)了?[，,。：:！!\s]|^(?:还是)?改成|{MISDONE_ZH}|口误|笔误|手误|更正|纠正|改正|不对|应该是|应为|其实|准确(?:地|来)说|确切"
     r"|才对|混淆|弄反|是错的|错了|有误|不准|量过了|不是.{1,24}[，,]?(?:而?是|应)|，不是|输入法|[打写说]成了|[，,]不是|想说的是|刚才说的|我是说|我的意思是|不知怎么",
 )
 """Marks a correction."""
@@ -216,7 +221,7 @@ OF_THE_PAST = re.compile(
     r"|\bwhen i was\b|\bin my (?:\w+ )?(?:twenties|thirties|teens|youth|childhood|first year|days|student)\b|\bmy first\b|\bbefore (?:my|all|the(?! \d)|that|i|we)\b"
     r"|\b(?:for|that) (?:one|a) (?:summer|winter|while)\b|\bonce (?:lived|worked|had|was|did|drove|ate)\b"
     r"|\blast (?:year|summer|winter|spring|autumn|fall)\b(?=[^.]*\b(?:lived|was|had|did|ate|drove|ran|used|spent|for)\b)"
-    r"|毕业之?后|以前(?=我)|年前|从前|小时候|上学(?:的)?时|当兵|学生时代|年轻时|过去|曾|去年(?!.{0,4}起)|岁时|[住工作吃干练过]过(?!敏|生日|节)|第一[份家辆年]|之前(?:我|在|的)|前我",
+    r"|毕业之?后|以前(?=我)|年前|从前|小时候|上学(?:的)?时|当兵|学生时代|年轻时|(?<![跟搬走跑赶飞送转挪调开拿带寄迁嫁])过去(?!了)|曾|去年(?!.{0,4}起)|岁时|[住工作吃干练过]过(?!敏|生日|节)|第一[份家辆年]|之前(?:我|在|的)|前我",
     re.IGNORECASE,
 )
 """Refers to another time."""

@@ -65,7 +65,7 @@ GIVES = {
     ),
     "name": re.compile(
         r"[叫名姓《「“\"]|(?<=[\u4e00-\u9fff])[A-Za-z]{2}|\b(?:[Cc]alled|[Nn]amed?)\b"
-        r"|(?<=[a-z,;:] )(?!I\b|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)[A-Z]"
+        r"|(?<=[a-z,;:] )(?!I\b|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)[A-Z]|(?:^|[.;!] )[A-Z][\w-]+, (?:my|our) "
     ),
     "digits": re.compile(r"\d"),
     "age": re.compile(

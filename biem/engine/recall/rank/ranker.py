@@ -52,6 +52,8 @@ _SHORT = 8
 """Maximum terms of a turn that is read as the answer to the question before it."""
 _MORE = 3
 """Terms that a report must have beyond those of the request."""
+_BEFORE = 6
+"""Turns among which the one is looked for to which a pronoun refers."""
 _COMPARED, _ALIKE = 24, 0.15
 """Number of best candidates that are compared with each other, and the similarity from which two are called alike."""
 
@@ -89,7 +91,7 @@ def _unlike(_keys: Sequence[str]) -> Mapping[str, float]:
     return {}
 
 
-def _alone(_keys: Sequence[str]) -> Mapping[str, Mapping[str, float]]:
+def _alone(_: Sequence[str], __: Sequence[str]) -> Mapping[str, Mapping[str, float]]:
     return {}
 
 
@@ -104,8 +106,10 @@ class Answer:
     grounds: Mapping[str, float]
     likeness: Callable[[Sequence[str]], Mapping[str, float]] = _unlike
     """Similarity of these candidates to the query, or to its asking sentence, in [0, 1]; only those with vectors."""
-    alike: Callable[[Sequence[str]], Mapping[str, Mapping[str, float]]] = _alone
-    """Pairs of these candidates that tell of much the same, with their similarity; see `Hit.alike`."""
+    alike: Callable[[Sequence[str], Sequence[str]], Mapping[str, Mapping[str, float]]] = _alone
+    """Pairs of the best of these candidates, and of others beside them, that tell of much the same, with their
+    similarity; see `Hit.alike`.
+    """
     asked: ParsedQuery = field(default_factory=lambda: ParsedQuery("", (), ()))
     changed: Callable[[Sequence[str]], Mapping[str, float]] = _unlike
     """Log-odds that these candidates tell of a change; only those with vectors, and empty for most embedders."""
@@ -147,6 +151,11 @@ class Answer:
         """Whether a turn has a number or some words that the one before it has not."""
         new = set(self.turns[key].lexemes).difference(self.turns[before].lexemes)
         return len(new) >= _MORE or any(any(map(str.isdigit, term)) for term in new)
+
+    def before(self, key: str) -> tuple[str, ...]:
+        """The turns that were said just before this one, the nearest first."""
+        talks = (talk[: talk.index(key)][-_BEFORE:] for talk in self.stretches if key in talk)
+        return max(talks, key=len, default=())[::-1]
 
     def places(self, top_k: int, known: Known = NOTHING) -> list[int]:
         """Candidates to return, best first, with spares; none that is `known` by id or conversation."""
@@ -282,8 +291,10 @@ class Ranker:
             return {}
         return dict(zip(known, self._change_odds(np.stack(list(known.values()))).tolist(), strict=True))
 
-    def _alike(self, turns: Mapping[str, Turn], keys: Sequence[str]) -> Mapping[str, Mapping[str, float]]:
-        known = {key: vector for key in keys[:_COMPARED] if (vector := turns[key].vector) is not None}
+    def _alike(
+        self, turns: Mapping[str, Turn], keys: Sequence[str], beside: Sequence[str]
+    ) -> Mapping[str, Mapping[str, float]]:
+        known = {key: vector for key in (*keys[:_COMPARED], *beside) if (vector := turns[key].vector) is not None}
         if len(known) < 2 or len({len(vector) for vector in known.values()}) > 1:
             return {}
         rows = np.stack(list(known.values()))

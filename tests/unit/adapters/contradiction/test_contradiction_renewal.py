@@ -38,6 +38,9 @@ UPDATES = (
 )
 INNOCENT = (
     # what others say, write or think of the speaker, and what is denied as untrue
+    ("摊位费一个月900。", "摊位费涨了一百。"),
+    ("The pitch costs 90 a month.", "The pitch went up by 15 a month."),
+    ("表妹在宁波上班。", "表弟现在在温州上班了。"),
     ("I eat lamb", "Everyone assumes I don't eat lamb any more"),
     ("I play squash", "My trainer suspects I no longer play squash"),
     ("I drink beer", "Mia complains that I don't drink beer any more"),
@@ -137,6 +140,8 @@ def test_an_unrelated_change_is_not_even_recorded(rules: ContradictionRules) -> 
         ("Our new vet is called Mrs Hale.", "*really* tired today"),
         ("我弟弟的运动是网球。", "更正：我的饮食是清真。"),
         ("我记笔记用的是轨道。", "九月的会议我搞错了，是在贵阳，不是昆明。"),
+        ("小侄子今年7岁。", "我算错了，少拿了30块"),
+        ("仓库月租3300。", "刚才转错了，转了3900"),
     ],
 )
 def test_a_correction_of_something_else_said_right_after_retires_nothing(
@@ -153,6 +158,10 @@ def test_a_correction_of_something_else_said_right_after_retires_nothing(
         ("My flat is in Linz.", "It's not Linz, it's Graz."),
         ("Our new vet is called Mrs Hale.", "*Mrs Haley"),
         ("我家在林茨。", "不是林茨，是格拉茨。"),
+        ("小狗称了一下，13公斤，又重了。", "看反了，31"),
+        ("船票一张210块。", "记岔了，是120"),
+        ("爷爷今年86了。", "说早了，是85"),
+        ("我住7栋1604。", "打错了，是7栋1640"),
     ],
 )
 def test_a_correction_that_denies_what_was_said_right_before_takes_effect(

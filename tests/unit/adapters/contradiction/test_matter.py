@@ -508,3 +508,67 @@ def test_the_end_of_an_old_thing_and_what_came_after_it_is_a_change(text: str) -
     matter = RULES.matter(text)
     assert matter.changes
     assert not matter.past
+
+
+def test_who_goes_over_there_tells_nothing_of_the_past() -> None:
+    assert not RULES.matter("舅公的作坊迁到龙岩，小姑也搬过去了。").past
+    assert RULES.matter("小姑过去在作坊里染布。").past
+    assert (
+        "school" in RULES.matter("我嫂子在哪里读博士？").topics & RULES.matter("My sister does a PhD in Umeå.").topics
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "persons"),
+    [
+        ("Has Oda got a fishing licence?", {"oda"}),
+        ("Is Tilo learning Dutch?", {"tilo"}),
+        ("Thursday's rowing, so the ironing moved to Sunday.", set()),
+        ("Everything goes through the new till.", set()),
+        ("We watched the Corsair from outside the harbour.", {"me"}),
+    ],
+)
+def test_words_in_capitals_that_name_nobody_are_no_persons(text: str, persons: set[str]) -> None:
+    assert RULES.matter(text).persons == persons
+
+
+def test_what_is_compared_with_the_old_one_tells_of_the_present() -> None:
+    assert not RULES.matter("Oda is happy at Fernhill, she'd never go back to the old stable.").past
+    assert not RULES.matter("The new oven is quicker than the old one ever was.").past
+    assert RULES.matter("My old stable had a leaky roof.").past
+
+
+def test_a_relative_may_be_introduced_by_name() -> None:
+    matter = RULES.matter("Zoë, my cousin, can't stand cellars.")
+    assert matter.called == {("me.cousin", "zoë")}
+    assert "name" in matter.gives
+    assert not RULES.matter("Sorry, my cousin called.").called
+
+
+@pytest.mark.parametrize(
+    ("text", "topic"),
+    [
+        ("We rent a draughty attic flat in Leith.", "home"),
+        ("I share the top-floor studio with a cellist.", "home"),
+        ("She's in the third year of botany at Wageningen.", "school"),
+        ("Oda is doing a degree in forestry.", "school"),
+    ],
+)
+def test_a_room_and_a_year_of_study_name_their_topic(text: str, topic: str) -> None:
+    assert topic in RULES.matter(text).topics
+
+
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [
+        ("Oda can't manage half eight, so we row at nine.", {"08:30", "09:00"}),
+        ("The ferry leaves at ten to four.", {"03:50"}),
+        ("Supper is at a quarter past seven.", {"07:15"}),
+        ("We open at twenty-five minutes to one.", {"12:35"}),
+        ("She slept until one.", {"01:00"}),
+        ("It is two to three times as long.", set()),
+        ("I meet them one to one.", set()),
+    ],
+)
+def test_times_of_day_in_words_are_numbers(text: str, times: set[str]) -> None:
+    assert {number for number in RULES.matter(text).numbers if ":" in number} == times

@@ -23,7 +23,8 @@ def test_an_occupation_is_of_the_topic_job(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["I'm the older brother.", "My sister is a lover of jazz.", "这家店不错。", "他是我表弟。"]
+    "text",
+    ["I'm the older brother.", "My sister is a lover of jazz.", "这家店不错。", "他是我表弟。", "It's a Brabant."],
 )
 def test_what_else_a_person_is_has_another_topic(text: str) -> None:
     assert "job" not in RULES.matter(text).topics

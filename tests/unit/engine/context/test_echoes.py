@@ -1,5 +1,7 @@
 """Lines of the assistant that only say a message of the user again, and those that guess about the user."""
 
+from datetime import timedelta
+
 import pytest
 
 from biem.adapters import contradiction
@@ -76,3 +78,38 @@ def test_a_suggestion_or_a_long_answer_is_no_guess(text: str, guess: bool) -> No
     assert not supposes(hit("You are probably early.", source="user").node)
     assert supposes(hit("阿宽说“下周搬家”", source="user").node)
     assert not supposes(hit("邮件里别说“收悉”", source="user").node)
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "echo"),
+    [
+        (
+            "Who looks after the accounts?",
+            "The monthly accounts go to Rosalind at the parish office.",
+            "Noted: Rosalind receives the monthly accounts.",
+        ),
+        (
+            "How should recipes be written?",
+            "Please write the recipes for gran in big letters.",
+            "Understood, recipes for your gran in big letters.",
+        ),
+        ("菜谱要怎么写？", "给奶奶的菜谱请写成大字。", "好的，记住了，给奶奶的菜谱写成大字。"),
+    ],
+)
+def test_a_message_takes_the_place_of_its_acknowledgement(question: str, said: str, echo: str) -> None:
+    # Given a reply that only acknowledges / Then the message that it repeats is told, even if it is a request
+    told = hit(said, 0.4)
+    after = told.node.at + timedelta(minutes=1)
+    hits = measured(question, [hit(echo, 0.6, source="assistant", at=after), told])
+    assert [one.node.text for one in PICKER.pick(hits, question, None)] == [said]
+
+
+def test_an_acknowledgement_of_what_was_replaced_is_not_told() -> None:
+    # Given a reply to a message that holds no longer / Then only the messages are told, the newer first
+    question, said = "Who cuts my hair?", "My hairdresser is called Benno."
+    told, newer = hit(said, 0.5), hit("Benno moved away, Ysolde cuts my hair now.", 0.5, days=30)
+    after = told.node.at + timedelta(minutes=1)
+    echo = hit("Great, I've noted that your hairdresser is called Benno.", 0.6, source="assistant", at=after)
+    picked = [one.node.text for one in PICKER.pick(measured(question, [echo, told, newer]), question, None)]
+    assert picked[0] == newer.node.text
+    assert echo.node.text not in picked

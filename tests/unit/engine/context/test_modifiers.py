@@ -63,6 +63,7 @@ def test_another_modifier_of_the_same_word_names_another_thing(asked: str, older
         ("How do you write lab notes?", "Write lab notes as prose.", "Professor Ito wants notes as tables."),
         ("Which green tea do we buy?", "Our green tea is Sencha.", "Swapped tea brands, it's Gyokuro."),
         ("Where do we buy oat flour?", "We get oat flour at the mill.", "We order flour from Rieder."),
+        ("Which hut do we use?", "We use hut D44.", "They've given D44 to the scouts, we use D9."),
         ("", "", ""),
         ("\ud800", "\x00", "的的的"),
     ],

@@ -1,5 +1,7 @@
 """Later lines about another person, thing or occasion than what is asked for, among lines about such things."""
 
+from dataclasses import replace
+
 import pytest
 
 from biem.adapters import contradiction
@@ -16,6 +18,17 @@ def first(question: str, *said: str) -> str:
     """The first line of a block for messages told one after another."""
     hits = [hit(text, days=2 * place) for place, text in enumerate(said)]
     return PICKER.pick(measured(question, hits), question, None)[0].node.text
+
+
+def test_a_line_that_names_by_a_pronoun_is_no_later_state_of_the_one_that_it_is_about() -> None:
+    # Given a lesson that moved, and then what became of the pupil / When the lesson's time is asked for
+    question, moved = "蔓蔓的琵琶课几点开始？", "琵琶老师要巡演，蔓蔓的琵琶课改到下午五点了。"
+    hits = [hit(moved), hit("抽签抽完了，她转去四组了。", days=1)]
+    before, later = measured(question, hits)
+    later = replace(later, refers_to=before.node, why={**later.why, "referred_likeness": before.why["likeness"]})
+
+    # Then that is no newer time
+    assert PICKER.pick([before, later], question, None)[0].node.text == moved
 
 
 @pytest.mark.req("C31", partly="a line about another person")
@@ -42,6 +55,8 @@ def first(question: str, *said: str) -> str:
             "How much is my rent?",
             ("I rent from Mrs Hale for 640 a month.", "Mrs Hale told Ivor that his rent is going up to 710."),
         ),
+        ("表弟住在哪儿？", ("表弟住在柳州。", "表妹搬家了，现在住在桂林。")),
+        ("我堂姐做什么工作？", ("我堂姐是裁缝。", "我堂哥转行了，现在是裁缝店的会计。")),
         ("我的猫叫什么名字？", ("我的猫叫芝麻。", "我表哥的猫叫豆沙。", "表哥给猫改名了，现在叫汤圆。")),
         (
             "我的年假什么时候开始？",

@@ -72,6 +72,8 @@ def test_a_reason_tells_nothing_of_its_own(text: str, own: bool) -> None:
         ("Sold the bike to my cousin, I walk now.", "Sold the bike, I walk now."),
         ("Irma handed Doyle to Ben and gave me the rest.", "Irma handed Doyle and gave me the rest."),
         ("自行车送给侄女了。", "自行车送了。"),
+        ("旧帐篷送给小唐的女儿了。", "旧帐篷送了。"),
+        ("付完给岳父母的，余额还有三千。", "付完，余额还有三千。"),
         ("They gave it to me.", "They gave it to me."),
         ("他送给我一辆车。", "他送给我一辆车。"),
         ("My cousin moved to Linz.", "My cousin moved to Linz."),

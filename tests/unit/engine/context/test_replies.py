@@ -69,3 +69,42 @@ def test_a_whole_statement_is_told_without_the_question_before_it() -> None:
 
     # Then it stands alone
     assert [one.answers for one in chosen] == [None]
+
+
+@pytest.mark.parametrize(
+    ("question", "before", "said", "beside"),
+    [
+        (
+            "What make is our kiln?",
+            "Our kiln won't fire any more.",
+            "It's a Nabertherm, nine years old.",
+            "We went to the pottery fair.",
+        ),
+        ("我们的窑是什么牌子的？", "我们的窑烧不起来了。", "它是纳博热的，用了九年。", "昨天我们去了陶艺市集。"),
+    ],
+)
+def test_a_line_with_a_pronoun_counts_with_what_it_describes(
+    question: str, before: str, said: str, beside: str
+) -> None:
+    # Given a line that does not name its thing / When it is known what it describes / Then it is likelier to answer
+    known = Hit(node(said), 0.3, {"likeness": 0.1, "referred_likeness": 0.5}, refers_to=node(before))
+    alone, other = replace(known, refers_to=None, why={"likeness": 0.1}), Hit(node(beside), 0.5, {"likeness": 0.15})
+    assert [one.node.text for one in PICKER.pick([other, known], question, 0.8)][:1] == [said]
+    assert PICKER.sureness([other, known], question, 0.8) > PICKER.sureness([other, alone], question, 0.8)
+    # and a question of the assistant that names the thing is enough
+    asked = replace(known, answers=node("What make is your kiln?", "assistant"))
+    assert PICKER.pick([asked], question, None)[0].refers_to is None
+
+
+def test_a_line_with_a_pronoun_is_shown_with_what_it_describes() -> None:
+    known = Hit(node("It's a Nabertherm."), 0.3, {}, refers_to=node('The "kiln" broke.\nOh no.'))
+    assert '"It\'s a Nabertherm." (of: "The \'kiln\' broke. Oh no.")' in render([known], ContextPolicy(), 1_000).text
+
+
+def test_only_the_question_of_a_message_is_told_and_counts() -> None:
+    # Given a reply that chats before it asks / Then what it chats of is no subject of the answer
+    answer = reply("What a splendid way to spend a winter! How many looms have you got?", "Nine.")
+    assert '"Nine." (asked: "How many looms have you got?")' in render([answer], ContextPolicy(), 1_000).text
+    plain = reply("How many looms have you got?", "Nine.")
+    for question in ("How many looms have I got?", "How do I spend the winter?"):
+        assert PICKER.sureness([answer], question, 0.8) == PICKER.sureness([plain], question, 0.8)

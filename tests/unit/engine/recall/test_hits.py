@@ -138,3 +138,30 @@ def test_what_answers_no_question_of_the_assistant_names_none() -> None:
     assert Talk(("user", question), ("user", "Six.")).hits()["Six."].answers is None
     assert Talk(("assistant", question), ("assistant", "Six?")).hits()["Six?"].answers is None
     assert Talk(("assistant", question), ("user", "Six."), gone=question).hits()["Six."].answers is None
+
+
+def test_a_message_that_describes_by_a_pronoun_has_the_message_that_it_describes() -> None:
+    # Given a talk in which the user says what it is about in the message before / Then the hit has that message
+    kiln, said = "The kiln won't fire any more.", "It's a Nabertherm, nine years old."
+    hits = Talk(("user", "I act."), ("user", kiln), ("assistant", "What a pity."), ("user", said)).hits()
+    assert hits[said].refers_to.text == kiln
+    assert "referred_likeness" in hits[said].why
+    assert [text for text, hit in hits.items() if hit.refers_to is not None] == [said]
+    # and no thanks, no message of the assistant, and no untrusted one
+    told = Talk(("user", kiln), ("user", "Thanks!"), ("assistant", "It's a pity."), ("user", said)).hits()
+    assert told[said].refers_to.text == kiln
+    assert Talk(("assistant", kiln), ("user", said)).hits()[said].refers_to is None
+    assert Talk(("user", kiln), ("user", said), gone=kiln).hits()[said].refers_to is None
+
+
+def test_an_offer_of_help_is_no_question_that_a_message_answers() -> None:
+    offer = "How can I help you today?"
+    assert Talk(("assistant", offer), ("user", "Six.")).hits()["Six."].answers is None
+
+
+def test_a_short_answer_is_as_alike_as_the_question_that_it_answers() -> None:
+    # Given an answer that is like nothing / Then it is as like another message as its question is, in both directions
+    question, later = "How many shows do you play?", "Is it eight shows now?"
+    hits = Talk(("assistant", question), ("user", "Six."), ("user", "We sail."), ("user", later)).hits()
+    assert hits["Six."].alike[hits[later].node.id] == hits[later].alike[hits["Six."].node.id] == 1.0
+    assert question not in hits or hits[question].node.id not in hits["We sail."].alike

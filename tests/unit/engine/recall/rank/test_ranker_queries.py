@@ -163,5 +163,5 @@ def test_candidates_with_much_the_same_vector_are_paired() -> None:
     answer = ranker.answer(
         asked("which turn?"), Turns(turns, [], frozenset()), found, {}, now=NOW, top_k=4, order=heard
     )
-    assert answer.alike(["a", "b", "c", "d"]) == {"a": {"b": pytest.approx(0.8)}, "b": {"a": pytest.approx(0.8)}}
-    assert answer.alike(["a"]) == {}
+    assert answer.alike(["a", "b", "c", "d"], ()) == {"a": {"b": pytest.approx(0.8)}, "b": {"a": pytest.approx(0.8)}}
+    assert answer.alike(["a"], ()) == {}
