@@ -251,7 +251,7 @@ def test_a_conversation_that_the_prompt_holds_is_excluded_by_the_plugin(life: Li
     ("first", "second", "question"),
     [
         (("Reserve a hall for the choir on Sunday.", "Reserved: the river hall, Sunday at 18:15, for thirty singers."),
-         ("Move the choir somewhere larger.", "The river hall has no larger room, so I reserved one in the old granary."),
+         ("Move the choir somewhere larger.", "The river hall has no larger room, so I reserved one in the granary."),
          "Where does the choir meet on Sunday?"),
         (("帮我给合唱团订周日的场地。", "已预订:江边厅,周日18:15,三十人。"),
          ("合唱团的场地换个大点的。", "江边厅没有更大的了,已改订旧粮仓。"),
