@@ -161,7 +161,7 @@ def recalled(lived: facts.Life, question: facts.Question, memory: InMemory, with
     ids = [answer.ordering.candidates[place].id for place in places]
     asked = answer.answered(ids)
     likeness = answer.likeness([*ids, *asked.values()])
-    alike, changed, hits, ceiling = answer.alike(ids), answer.changed(ids), list[Hit](), 1.0
+    alike, changed, hits, ceiling = answer.alike(ids, ()), answer.changed(ids), list[Hit](), 1.0
     for place, key in zip(places, ids, strict=True):
         if is_courtesy(told[key].text) or len(hits) == LOOKED_AT:
             continue

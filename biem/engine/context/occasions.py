@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 _ENDS = re.compile(
     r"\b(?:meanwhile|temporarily)\b|\bin the meantime\b|\bfor (?:now|the moment|the time being)\b"
-    r"|(?<!been )\bfor (?:the next |another |about )?"
+    r"|(?<!been )(?<!\baim )(?<!\baiming )(?<!\basking )(?<!\bhoping )(?<!\bwaiting )"
+    r"\bfor (?:the next |another |about )?"
     r"(?:an?|one|two|three|four|five|six|seven|eight|ten|a few|a couple of|some|\d{1,2}) "
     r"(?:hours?|days?|nights?|weeks?|weekends?|months?)\b(?! now)"
     r"|这[几两三]天|暂时|临时|先凑合|[到住]?到?(?:周|星期|礼拜|下周|月)[一二三四五六日天底]?(?:为止|回[去来]|就回)",

@@ -139,12 +139,16 @@ def answering(lines: list[RatedLine], question: LineQuestion, instructed: Collec
 
 
 def _without_echoes(lines: list[RatedLine], originals: Mapping[str, RatedLine]) -> list[RatedLine]:
-    """Each message stands for the acknowledgement that only says it again: what replaced it replaces both."""
+    """Each message stands for the acknowledgement that only says it again, and an answer for its question.
+
+    What replaced the message replaces both.
+    """
     for line in lines:
         original = originals.get(line.hit.node.id)
         if original is not None:
             original.worth = max(original.worth, line.worth)
-    return [line for line in lines if line.hit.node.id not in originals]
+    asked = {line.hit.answers.id for line in lines if line.hit.answers is not None}
+    return [line for line in lines if line.hit.node.id not in originals.keys() | asked]
 
 
 def _by_worth(line: RatedLine) -> float:

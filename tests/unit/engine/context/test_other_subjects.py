@@ -191,6 +191,7 @@ def test_what_ends_by_itself_replaces_nothing(asked: str, older: str, newer: str
         ("我每周几去做理疗？", "我每周一去做理疗。", "今天理疗最后一次，疗程结束。"),
         ("Where am I this week?", "I live in Frome.", "I'm at my dad's in Bude this week."),
         ("Where do I live?", "I live in Frome.", "I moved to Bude."),
+        ("How long will the hike take?", "We hope to hike it in six hours.", "We aim for four hours on the hike."),
         ("Where am I staying?", "I'm at my dad's for two weeks.", "I'm at the hotel until Friday."),
         ("晚饭是什么时候？", "晚饭定在周五。", "晚饭改到明天了。"),
         ("我的课是哪天？", "我的课每周一。", "从这周起我的课改到周三。"),

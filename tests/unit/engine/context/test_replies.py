@@ -108,3 +108,12 @@ def test_only_the_question_of_a_message_is_told_and_counts() -> None:
     plain = reply("How many looms have you got?", "Nine.")
     for question in ("How many looms have I got?", "How do I spend the winter?"):
         assert PICKER.sureness([answer], question, 0.8) == PICKER.sureness([plain], question, 0.8)
+
+
+def test_a_question_of_the_assistant_is_told_with_its_answer_only() -> None:
+    # Given a question and its answer among the hits / Then the answer stands for both
+    answer = reply("That is a big barn. How many looms have you got?", "Nine.")
+    assert answer.answers is not None
+    asked = Hit(answer.answers, 0.9, {"likeness": 0.9})
+    assert PICKER.pick([asked, answer], "How many looms have I got?", None) == [answer]
+    assert PICKER.pick([asked], "How many looms have I got?", None) == [asked]

@@ -10,7 +10,9 @@ from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.embedders.change import change_odds
 from biem.domain.node import Hit
 from biem.domain.policies.context import ContextPolicy
+from biem.engine.context.lines import LineReader
 from biem.engine.context.picking import Picker
+from biem.engine.context.succession import Succession
 from tests.unit.engine.context.measured_hits import hit, measured
 
 PICKER = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy())
@@ -312,3 +314,31 @@ def test_what_changed_a_line_goes_before_it_when_the_line_is_told_again(former: 
 def test_what_adds_to_a_line_or_is_hearsay_stays_below_when_the_line_is_told_again(former: str, latter: str) -> None:
     hits = [hit(former, 0.9), hit(latter, 0.4, days=9)]
     assert PICKER.pick(measured(former, hits), former, None)[0].node.text == former
+
+
+@pytest.mark.parametrize(
+    ("question", "former", "before", "latter"),
+    [
+        (
+            "What time is the choir rehearsal?",
+            "Choir rehearsal is at 9:30 in the crypt.",
+            "Ottokar leads us while Vilma is away.",
+            "Ottokar can't do half nine, so we sing at ten now.",
+        ),
+        (
+            "How much is my monthly pay?",
+            "My monthly pay is 3,100.",
+            "The bells are being repaired.",
+            "Good news, 3,350 lands on the table from now on.",
+        ),
+    ],
+)
+def test_who_brings_a_change_and_from_now_on_name_no_other_matter(
+    question: str, former: str, before: str, latter: str
+) -> None:
+    # Given an earlier line about the person who brings the change / Then the change is still one of the former line
+    hits = measured(question, [hit(former), hit(before, days=1), hit(latter, days=9)])
+    reader = LineReader(contradiction.build(), RuleAnalyzer())
+    asked = reader.question(question, hits)
+    lines = reader.lines(hits, asked) or []
+    assert Succession(lines, asked).may_succeed(lines[2], lines[0])
