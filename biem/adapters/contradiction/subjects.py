@@ -106,6 +106,8 @@ _ACTING = re.compile(
     r"|started|quit|does|did|doesn't|didn't|isn't|can|can't|will|won't|takes|runs|eats|drinks|speaks|turned|changed|said|asked|told"
     r"|keeps|thinks|[a-z]{2,}ed(?! (?:my|our|me|us)\b))\b"
 )
+_IN_LATIN = re.compile("[我咱]们?家?的?\\s?(?P<kin>[A-Za-z]+)(?![A-Za-z-])")
+"""A relation in English within a Chinese text: 我的 manager."""
 _ACTING_TOO = re.compile(
     r"(?:[,;]|\b(?:and|but|while))\s(?P<name>(?!(?:I|The|My|Our|He|She|It|We|They)\b)[A-Z][a-z]+)\s"
     r"(?:is|was|has|lives|works|plays|goes|studies|takes|does|gets|likes|eats|drinks|wears|drives|speaks)\b"
@@ -456,6 +458,13 @@ class Subjects:
             words.add(found["role"])
             spans.append((place := text.index(found.group()), place + len(found.group())))
         rest = _HAN_ROLE_OWNER.sub(" ", rest)
+        for found in list(_IN_LATIN.finditer(rest)):
+            if (kin := found["kin"].lower()) in self._kin:
+                persons.add(f"me.{_KIN_NAMES.get(kin, kin)}")
+                words |= {kin, self._reader.stem(kin)}
+                rest = rest.replace(found.group(), " ", 1)
+                if kin not in _PETS:
+                    spans.append((place := text.index(found.group()), place + len(found.group())))
         for found in (*_NICKNAME.finditer(rest), *_SURNAMED.finditer(rest), *_REDOUBLED.finditer(rest)):
             if found["name"] not in _NO_NAMES:
                 persons.add(found["name"])

@@ -79,7 +79,7 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _DATE = re.compile(r"[\d-]+$")
-_DONE_ZH = re.compile("([\u4e00-\u9fff])了$")
+_DONE_ZH = re.compile("((?![成到为错反混])[\u4e00-\u9fff])了$")
 _UNIT = re.compile(r"[^\d.]")
 _DAY = re.compile(r"(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th|[号日])")
 _EXCHANGED_ONE = re.compile("换了?个?新的?[^，。,：:]{2,5}(?:[：:]|[，,]?[叫是])")

@@ -572,3 +572,11 @@ def test_a_room_and_a_year_of_study_name_their_topic(text: str, topic: str) -> N
 )
 def test_times_of_day_in_words_are_numbers(text: str, times: set[str]) -> None:
     assert {number for number in RULES.matter(text).numbers if ":" in number} == times
+
+
+def test_a_relation_in_english_is_known_within_a_chinese_text() -> None:
+    told = RULES.matter("我的 manager 叫 Odile，每周一跟她开会。")
+    assert told.persons == {"me.boss"}
+    assert told.called == {("me.boss", "odile")}
+    assert RULES.matter("我 roommate 在学潜水").persons == {"me.roommate"}
+    assert RULES.matter("我 report 给 Odile").persons == {"me"}
