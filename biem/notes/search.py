@@ -258,7 +258,8 @@ class NoteSearcher:
             if tags:
                 pool = [chunk for chunk in pool if _has_all(known.of(chunk, self._weights).roots, wanted)]
             roots = {known.infos[tag].root for tag in found.named if tag in known.infos}
-            question = NoteQuestion(found.vector, words, times.windows, frozenset(roots), times.only)
+            own = min(len(set(lexemes)), len(sought.terms))
+            question = NoteQuestion(found.vector, words, times.windows, frozenset(roots), times.only, own)
             order = ranked(pool, question, known, self._weights, self._policy)
             keep()
             span.add(pool=len(pool))
