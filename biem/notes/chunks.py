@@ -26,6 +26,10 @@ _BY_LINES = (_LINE, _SENTENCE, _CLAUSE)
 _COMMENT = re.compile(r"<!--(?:(?!-->).)*+-->", re.DOTALL)
 _PLACEHOLDER = re.compile(r"\{\{[^{}\n]{1,200}\}\}|<%[^%\n]{0,200}%>")
 """What editors fill in when a template is used: `{{title}}`, `<% tp.date.now() %>`."""
+_PADDING = re.compile(r" {3,}|-{4,}")
+"""What makes the columns of a table equally wide, and lines of code begin further right: a token at most."""
+_TABLE_HEAD = re.compile(r"(?:[^\n]*+\n){3}")
+"""The names of the columns, the line of dashes and the first row: without a row they say nothing."""
 _ANY_LEVEL = 6
 
 
@@ -214,7 +218,16 @@ def _is_form(text: str, block: Block) -> bool:
 
 
 def _size(text: str, section: Section) -> int:
-    return sum(estimate_tokens(text[start:stop]) for start, stop in section.parts)
+    return sum(_tokens(text[start:stop]) for start, stop in section.parts)
+
+
+def _tokens(text: str) -> int:
+    """How many tokens a part of a section takes, without padding."""
+    return estimate_tokens(_unpadded(text))
+
+
+def _unpadded(text: str) -> str:
+    return _PADDING.sub("  ", text) if "   " in text or "----" in text else text
 
 
 def _pieces(text: str, section: Section, most: int, piece: int) -> Iterator[Section]:
@@ -236,8 +249,9 @@ def _between_blocks(text: str, section: Section, most: int) -> Iterator[Section]
     cuts = [section.start]
     wide = narrow = 0
     for start, stop in _units(text, section, most):
-        more_wide = wide_characters(text[start:stop])
-        more_narrow = stop - start - more_wide
+        said = _unpadded(text[start:stop])
+        more_wide = wide_characters(said)
+        more_narrow = len(said) - more_wide
         if start > cuts[-1] and wide + more_wide + (narrow + more_narrow + 3) // 4 > most:
             cuts.append(start)
             wide = narrow = 0
@@ -262,6 +276,10 @@ def _units(text: str, section: Section, most: int) -> Iterator[tuple[int, int]]:
             if block.level <= 2:
                 begin = block.stop
             continue  # it is not left behind by what it stands above
+        head = _TABLE_HEAD.match(text, block.start, stop) if block.kind == "table" else None
+        if head and begin <= block.start and _tokens(text[begin : head.end()]) <= most:
+            yield begin, head.end()
+            begin = head.end()
         kinds = _PROSE if block.kind in ("text", "quote") else _BY_LINES
         yield from _divided(text, begin, stop, kinds, most)
         begin = stop
@@ -273,7 +291,7 @@ def _divided(
     text: str, start: int, stop: int, marks: Sequence[re.Pattern[str]], most: int
 ) -> Iterator[tuple[int, int]]:
     """A range in parts of at most `most` tokens: after the first of these marks where that is enough."""
-    if estimate_tokens(text[start:stop]) <= most:
+    if _tokens(text[start:stop]) <= most:
         yield start, stop
         return
     if not marks:

@@ -6,13 +6,13 @@
 
 A tag is compared by its id; a directory that every chunk has says nothing. Every chunk of the pool has its own score of
 tags and of content, also where no search returned it. `covered` is the share of the query's terms that a chunk has, by
-their rareness in the pool: BM25 alone gives a chunk that repeats one term as much as one that has two. `together` is
-what the chunks of a note that were found by words say between them: the best one's BM25, half of the second's, a
-quarter of the third's, …, again scaled over the pool. `near_note` is for content: how far the second and the third best
-chunk of a note lie above the pool's farthest, on the mean; the best one has its own score. `named` is the share, by
-rareness, of the tags named in the query that a chunk has, each by the weight of its source: of two equal texts in two
-folders it prefers the one whose folder the query names, and a keyword of a text says little. `guided` is the share of a
-chunk's tag weight that the best memories name.
+their rareness in the pool, those that none has included: BM25 alone gives a chunk that repeats one term as much as one
+that has two. `together` is what the chunks of a note that were found by words say between them: the best one's BM25,
+half of the second's, a quarter of the third's, …, again scaled over the pool. `near_note` is for content: how far the
+second and the third best chunk of a note lie above the pool's farthest, on the mean; the best one has its own score.
+`named` is the share, by rareness, of the tags named in the query that a chunk has, each by the weight of its source: of
+two equal texts in two folders it prefers the one whose folder the query names, and a keyword of a text says little.
+`guided` is the share of a chunk's tag weight that the best memories name.
 """
 
 import math
@@ -96,6 +96,8 @@ class NoteQuestion:
     """Tags that the query names."""
     times_only: bool = False
     """It names times and nothing else: the content of a chunk is not what is asked for."""
+    own_terms: int = 0
+    """How many of the terms that are looked for are the query's own: the first ones. Others stand for one of these."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,8 @@ def ranked(
         beta * _near(pool, content, said, question.vector, policy.noise),
         gamma * scaled(tagged, noise=policy.noise),
     )
-    together, covered, nearest = _together(pool, words), _covered(pool), _near_note(pool, content)
+    together, nearest = _together(pool, words), _near_note(pool, content)
+    covered = _covered(pool, question.own_terms)
     named = _named(roots, question.named, tags)
     bonus = (
         policy.covered * covered
@@ -298,16 +301,22 @@ def _near_note(pool: Sequence[PoolChunk], content: Values) -> Values:
     return np.array([means.get(chunk.note_id, 0.0) for chunk in pool])
 
 
-def _covered(pool: Sequence[PoolChunk]) -> Values:
-    """For each chunk, the share of the query's terms that it has, each by its rareness in the pool."""
+def _covered(pool: Sequence[PoolChunk], own: int) -> Values:
+    """For each chunk, the share of the query's terms that it has, each by its rareness in the pool.
+
+    A term of its own that no chunk has counts, too, unless a term that stands for one is there: a chunk that shares one
+    everyday word with a question of six has little of it. `own`: how many are the query's own.
+    """
     size = len(pool)
     terms = np.fromiter(chain.from_iterable(chunk.asked for chunk in pool), dtype=np.intp)
     if not terms.size:
         return np.zeros(size)
-    counts = np.bincount(terms)
+    counts = np.bincount(terms, minlength=own)
     rare = np.array([math.log1p((size - count + 0.5) / (count + 0.5)) if count else 0.0 for count in counts.tolist()])
+    missing = max(0, int(np.sum(counts[:own] == 0)) - int(np.count_nonzero(counts[own:])))
+    asked = rare.sum() + missing * math.log1p((size + 0.5) / 0.5)
     chunks = np.repeat(np.arange(size), [len(chunk.asked) for chunk in pool])
-    found: Values = np.bincount(chunks, weights=rare[terms], minlength=size) / rare.sum()
+    found: Values = np.bincount(chunks, weights=rare[terms], minlength=size) / asked
     return found
 
 

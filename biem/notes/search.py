@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from biem.domain.notes.library import EXCERPT_CHARS, NoteHit, NoteHits, NotePassage, cited
+from biem.domain.notes.library import EXCERPT_CHARS, NoteHit, NoteHits, NotePassage, cited, folders_needed
 from biem.domain.policies.notes import NoteRankPolicy
 from biem.domain.scope import Scope
 from biem.domain.scores import clamp01, probability
@@ -59,6 +59,10 @@ _VECTOR_BYTES, _CHUNK_TAG_BYTES = 40_000_000, 10_000_000
 """Vectors that are kept: of chunks and tags, and the sums of those of all tags of a chunk."""
 _USED_S = 5.0
 """How long it is believed that a scope has notes, or has none."""
+_ALIKE_S = 60.0
+"""How long it is believed which files have one name; scans of this process end it."""
+_MOST_ALIKE = 256
+"""Groups of scopes of which that is kept."""
 _KEYWORDS = 12
 """Keywords of a query by which the confidence is judged."""
 _HAN_WORD = 2
@@ -137,6 +141,7 @@ class NoteSearcher:
         self._sizes: dict[str, tuple[float, dict[str, NotesSize]]] = {}
         self._used: dict[str, tuple[float, bool]] = {}
         self._contradicted: dict[str, tuple[float, bool]] = {}
+        self._alike: dict[str, tuple[float, dict[str, list[str]]]] = {}
         size = embedder.info.dim * 4
         self._vectors: Recent[bytes, Vector] = Recent(_VECTOR_BYTES // size)
         self._of_tags: Recent[tuple[object, TagKey], ChunkTags] = Recent(_CHUNK_TAG_BYTES // size)
@@ -158,6 +163,7 @@ class NoteSearcher:
         self._used.clear()
         self._sizes.clear()
         self._contradicted.clear()
+        self._alike.clear()
         self._tags.changed()
 
     def forget(self) -> None:
@@ -258,7 +264,8 @@ class NoteSearcher:
             if tags:
                 pool = [chunk for chunk in pool if _has_all(known.of(chunk, self._weights).roots, wanted)]
             roots = {known.infos[tag].root for tag in found.named if tag in known.infos}
-            question = NoteQuestion(found.vector, words, times.windows, frozenset(roots), times.only)
+            own = min(len(set(lexemes)), len(sought.terms))
+            question = NoteQuestion(found.vector, words, times.windows, frozenset(roots), times.only, own)
             order = ranked(pool, question, known, self._weights, self._policy)
             keep()
             span.add(pool=len(pool))
@@ -351,17 +358,31 @@ class NoteSearcher:
 
     def _hits(self, scopes: Sequence[Scope], best: Sequence[RankedChunk]) -> NoteHits:
         found = self._records.passages(scopes, [one.chunk.id for one in best])
+        alike = self._files_alike(scopes) if found else {}
         return NoteHits(
             NoteHit(
                 stored.chunk,
                 stored.note,
                 clamp01(one.score),
                 one.why,
-                citation_of(stored.note.path, stored.chunk),
+                citation_of(stored.note.path, stored.chunk, alike.get(stored.note.path.rpartition("/")[2], ())),
             )
             for one in best
             if (stored := found.get(one.chunk.id)) is not None
         )
+
+    def _files_alike(self, scopes: Sequence[Scope]) -> Mapping[str, Sequence[str]]:
+        """Paths by the name of their file, where several files have it; remembered for a minute."""
+        key = " ".join(scope.ns for scope in scopes)
+        known = self._alike.get(key)
+        if known is None or known[0] <= time.monotonic():
+            paths: dict[str, list[str]] = {}
+            for path in self._records.alike(scopes):
+                paths.setdefault(path.rpartition("/")[2], []).append(path)
+            if len(self._alike) >= _MOST_ALIKE:
+                self._alike.clear()
+            known = self._alike[key] = (time.monotonic() + _ALIKE_S, paths)
+        return known[1]
 
     def _in_order(self, query: str, hits: Sequence[NoteHit]) -> tuple[Sequence[NoteHit], bool]:
         """The hits in the order of the reranker, and whether it failed: then as they were.
@@ -410,10 +431,14 @@ class NoteSearcher:
         return len(asked & said) / len(asked) if asked else 0.0
 
 
-def citation_of(path: str, chunk: NotePassage) -> str:
-    """The citation of a chunk; a file called as many others are, such as README.md, is named with its folder."""
+def citation_of(path: str, chunk: NotePassage, alike: Collection[str] = ()) -> str:
+    """The citation of a chunk; a file called as many others are, such as README.md, is named with its folder.
+
+    `alike`: paths of files of its name, from which the folders that stay tell it.
+    """
     says_little = is_idle(stem(path)) and date_of(path.rpartition("/")[2]) is None
-    return cited(path, chunk.lines[0], chunk.headings, len(chunk.body), folders_kept=1 if says_little else 0)
+    kept = max(int(says_little), folders_needed(path, alike))
+    return cited(path, chunk.lines[0], chunk.headings, len(chunk.body), folders_kept=kept)
 
 
 def _named_by(guides: Collection[str], found: RankedPool) -> frozenset[int]:

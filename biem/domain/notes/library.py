@@ -241,3 +241,16 @@ def cited(path: str, line: int, headings: tuple[str, ...], body_chars: int, *, f
             folders = folders[1:]
         else:
             parts = parts[1:]
+
+
+def folders_needed(path: str, alike: Iterable[str]) -> int:
+    """How many directories above its file tell a path from all of `alike`, which may have it, too.
+
+    A path that others end in needs none: whole paths go first.
+    """
+    others, folders = [other for other in alike if other != path], path.split("/")
+    for number in range(len(folders)):
+        end = "/".join(folders[-number - 1 :])
+        if not any(f"/{other}".endswith(f"/{end}") for other in others):
+            return number
+    return len(folders) - 1

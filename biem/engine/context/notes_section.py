@@ -7,6 +7,7 @@ Every line of a note begins with `> ` and loses markup of chat templates, so tha
 orders.
 """
 
+import re
 from collections.abc import Sequence
 
 from biem.domain.notes.library import NoteHit
@@ -19,6 +20,9 @@ HEADING = "## Notes"
 _QUOTE = "  > "
 _MOST_LINES = 40
 _CITATION_CHARS = 240
+_PADDING = re.compile(r"(?<=\S) {2,}")
+_RULE = re.compile(r"-{4,}")
+"""What makes the columns of a table equally wide: no room of a block is spent on it."""
 
 
 def near_best(hits: Sequence[NoteHit], policy: ContextPolicy) -> list[NoteHit]:
@@ -54,7 +58,8 @@ def _bracket(hit: NoteHit) -> str:
 
 
 def _quoted(hit: NoteHit, policy: ContextPolicy, reader: BlockReader) -> list[str]:
-    said = excerpt(hit.chunk.body, policy.note_chars, reader.asked, reader.terms_of)
+    body = _RULE.sub("---", _PADDING.sub(" ", hit.chunk.body))
+    said = excerpt(body, policy.note_chars, reader.asked, reader.terms_of)
     if len(said) > policy.note_chars:
         said = said[: policy.note_chars - 3].rstrip() + "..."
     kept = [harmless_line(line, policy.note_chars) for line in said.split("\n")]

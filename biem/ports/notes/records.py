@@ -383,6 +383,9 @@ class NoteRecords(Protocol):
     def notes_at(self, scopes: Sequence[Scope], path: str) -> list[Note]:
         """The notes of this path, or of paths that end in it, the exact one first."""
 
+    def alike(self, scopes: Sequence[Scope]) -> list[str]:
+        """The paths of the notes whose file has the name of another one."""
+
     def stats(self, library: Library) -> LibraryStats:
         """Counts of a library."""
 

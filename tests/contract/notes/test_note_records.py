@@ -84,6 +84,13 @@ def id_of(notes: PostgresNotes, scope: Scope, path: str = "a.md") -> str:
     return note.id
 
 
+def test_files_of_one_name_are_known_by_their_paths(notes: PostgresNotes, library: Library, scope: Scope) -> None:
+    for path in ("a.md", "x/a.md", "x/b.md", "a.md/c.md"):
+        notes.put(library, draft(path, chunk(path)))
+    assert sorted(notes.alike([scope])) == ["a.md", "x/a.md"]
+    assert notes.alike([Scope(user=uuid.uuid4().hex)]) == []
+
+
 def test_a_folder_is_registered_once(notes: PostgresNotes, library: Library, scope: Scope) -> None:
     again = Library(id=new_id(), scope=scope, name="lib", root="/notes", host="here")
     assert notes.add_library(again) == library

@@ -43,6 +43,20 @@ def test_a_folder_is_added_synced_and_searched(memory: biem.Memory, vault: Path)
     assert not hits.degraded
 
 
+def test_the_citation_of_a_hit_opens_its_file_and_no_other_of_that_name(memory: biem.Memory, vault: Path) -> None:
+    # Given three files of one name, of which the path of one ends in that of another
+    for folder, text in (("api", "Storks nest."), ("docs", "Herons fish."), ("guide/docs", "Owls hunt.")):
+        (vault / folder).mkdir(parents=True, exist_ok=True)
+        (vault / folder / "themes.md").write_text(text, encoding="utf-8")
+    memory.notes.add(vault, name="vault")
+    memory.notes.sync()
+    for query in ("storks nest", "herons fish", "owls hunt"):
+        # When its citation is followed
+        hit = memory.notes.search(query)[0]
+        # Then it opens this file, also of a short text, whose citation is short
+        assert memory.notes.get(hit.citation.partition(":")[0]).note.path == hit.note.path
+
+
 def test_an_excerpt_of_a_hit_is_what_answers_the_query(memory: biem.Memory, vault: Path) -> None:
     # Given a table whose last row answers
     rows = [f"| `depot part{number}` | lists the parts of shelf {number} |" for number in range(9)]

@@ -232,3 +232,11 @@ def test_a_word_is_found_in_two_parts_and_in_the_other_language(memory: biem.Mem
     assert best(memory, "When do we back up?") == "keeping.md"
     for question, path in (("怎么导出？", "sharing.md"), ("备份写在哪里？", "keeping.md")):
         assert [hit.note.path for hit in memory.notes.search(question, top_k=20) if hit.why["words"] > 0] == [path]
+
+
+def test_a_word_of_many_that_were_asked_for_is_little_of_the_question(memory: biem.Memory, tmp_path: Path) -> None:
+    # Given a note with one word of a question, none of whose other words are in any
+    files = {"a.md": "# Monday\n\nThe bus came late.\n", "b.md": "# Tuesday\n\nRain until noon.\n"}
+    synced(memory, tmp_path, files)
+    hits = memory.notes.search("why was the bus of the orchestra broken near Salzburg")
+    assert {hit.note.path: hit.why["covered"] for hit in hits}["a.md"] < 0.5

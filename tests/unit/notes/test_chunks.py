@@ -95,6 +95,25 @@ def test_long_blocks_are_cut_where_it_does_least_harm(text: str, mark: str) -> N
     assert all(read.text[chunk.span[1] - 1] == mark for chunk in read.chunks[:-1])
 
 
+def test_spaces_that_make_columns_equally_wide_are_no_tokens() -> None:
+    # Given a table whose columns were made equally wide by an editor, and code that begins far right
+    rows = "".join(f"| `{name}`{' ' * 80} | {'words of a cell':<120} |\n" for name in ("one", "two", "three"))
+    table = f"| {'name':<85} | {'meaning':<120} |\n| {'-' * 85} | {'-' * 120} |\n{rows}"
+    code = "```\n" + f"{' ' * 40}call(one)\n" * 4 + "```\n"
+    # Then each is as long as what it says
+    policy = NotePolicy(max_chunk_tokens=100, piece_tokens=50)
+    assert bodies(note(f"## Options\n\n{table}", policy=policy)) == [table.strip()]
+    assert len(note(f"## Calls\n\n{code}", policy=policy).chunks) == 1
+
+
+def test_the_names_of_columns_stay_with_a_row() -> None:
+    # Given a table below a paragraph that fills a piece but for the names of the columns
+    table = "| name | number |\n|---|---|\n" + "| pine | 12345 |\n" * 20
+    read = note(f"## Trees\n\n{'word ' * 19}\n\n{table}", policy=SMALL)
+    # Then no piece ends, and none begins, within its head
+    assert bodies(read)[1].startswith("| name | number |\n|---|---|\n| pine | 12345 |")
+
+
 def test_a_block_without_any_mark_is_cut_hard() -> None:
     read = note("湖" * 100, policy=SMALL)
     assert bodies(read) == ["湖" * 32] * 3 + ["湖" * 4]

@@ -40,6 +40,21 @@ def test_a_folder_stays_where_the_name_of_the_file_says_little() -> None:
     assert citation("README.md") == "README.md:5"
 
 
+@pytest.mark.req("G39", partly="files of one name")
+def test_folders_stay_that_tell_a_file_from_others_of_its_name() -> None:
+    # Given files of one name in several folders
+    alike = ["api of the whole program/themes.md", "docs/themes.md", "guide/docs/themes.md", "themes.md"]
+
+    def citation(path: str) -> str:
+        passage = NotePassage(id="x", place=0, lines=(5, 5), headings=(), levels=(), body="é", tokens=1)
+        return citation_of(path, passage, alike)
+
+    # Then each citation is the end of one path only, or the whole of one
+    assert [citation(path) for path in alike] == [f"{path}:5" for path in alike]
+    # And no more folders stay than that needs
+    assert citation("the collection of guides/plans/themes.md") == "plans/themes.md:5"
+
+
 def test_a_query_mentions_runs_of_its_words_and_characters() -> None:
     found = mentioned("Who wrote Clean Code 的作者？")
     assert {"clean code", "wrote clean code", "clean-code", "clean_code", "code", "的作者", "作者"} <= set(found)

@@ -252,6 +252,21 @@ def test_of_equal_chunks_the_one_with_more_of_the_rare_words_comes_first() -> No
     assert [one.chunk.id for one in ranked(pool, question, known(), WEIGHTS, POLICY)] == ["a", "b", "c"]
 
 
+def test_words_of_a_query_that_no_chunk_has_count_among_its_words() -> None:
+    # Given one chunk with one of a query's four words, and a nearer one without any
+    pool = [replace(chunk("everyday", vector=axis(0, 1)), asked=(2,)), chunk("near", vector=axis(0)), chunk("c")]
+    words = {"everyday": 2.0}
+    tags, policy = known(), NoteRankPolicy()
+    both = [ranked(pool, NoteQuestion(axis(0), words, own_terms=own), tags, WEIGHTS, policy) for own in (0, 4)]
+    shares = [{one.chunk.id: one.why["covered"] for one in order}["everyday"] for order in both]
+    assert shares[0] == pytest.approx(1.0)
+    assert 0 < shares[1] < 0.25
+    # But a term that stands for one of them fills its place, as a translation does
+    pool[2] = replace(pool[2], asked=(4,))
+    order = ranked(pool, NoteQuestion(axis(0), words, own_terms=4), tags, WEIGHTS, policy)
+    assert shares[1] < {one.chunk.id: one.why["covered"] for one in order}["everyday"] < 0.5
+
+
 def test_all_parts_together_are_at_most_one() -> None:
     window = (datetime(2025, 5, 1, tzinfo=UTC), datetime(2025, 6, 1, tzinfo=UTC))
     best = replace(chunk("a", vector=axis(0), note_tags=(0,), at=window[0]), asked=(0,))

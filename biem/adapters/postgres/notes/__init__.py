@@ -90,6 +90,9 @@ class PostgresNotes(PostgresNoteIndexing, PostgresNoteReading):
     def notes_at(self, scopes: Sequence[Scope], path: str) -> list[Note]:
         return [note_of(row, row.id) for row in self._read(scopes, "notes_at", {"path": path})]
 
+    def alike(self, scopes: Sequence[Scope]) -> list[str]:
+        return [row.path for row in self._read(scopes, "notes_alike", {})]
+
     def stats(self, library: Library) -> LibraryStats:
         row = {**library_key(library), "model": self._model, "limit": _TROUBLED}
         [counts] = self._database.fetch(library.scope.ns, "note_stats", row)

@@ -377,6 +377,12 @@ UPDATE tags SET same_as = %(new)s WHERE ns = %(ns)s AND id = %(old)s
 -- note_restore_tag: a tag stands for itself again
 UPDATE tags SET same_as = NULL WHERE ns = %(ns)s AND name = %(name)s AND same_as IS NOT NULL
 
+-- notes_alike: paths of notes whose file is called as another one is
+SELECT path FROM (
+    SELECT path, count(*) OVER (PARTITION BY substring(path FROM '[^/]*$')) AS files FROM notes WHERE ns = ANY (%(scopes)s)
+) named
+WHERE files > 1
+
 -- notes_at: notes whose path is this one or ends in it
 SELECT n.id::text, s.tenant, s.usr, s.project, l.name AS library, l.root, n.path, n.title, n.at, n.state, n.reason, n.bytes,
     ARRAY(SELECT t.shown FROM unnest(n.tag_ids) WITH ORDINALITY AS h (id, number) JOIN tags t ON t.id = h.id ORDER BY h.number) AS note_tags

@@ -70,3 +70,14 @@ def test_of_a_long_chunk_the_sentences_asked_for_are_shown() -> None:
     text, _ = noted([hit(body)], ContextPolicy(note_chars=120), READER, 1_000)
     assert "The lamp was lit in spring." in text
     assert len(text) < 250
+
+
+def test_spaces_between_the_columns_of_a_table_take_no_room() -> None:
+    # Given a table that an editor has made wide, which without that has the length of a quotation
+    head, rows = ("name", "light"), [("lamp", "oil"), ("candle", "wax"), ("torch", "pitch")]
+    cells = [head, ("-" * 80, "-" * 80), *rows]
+    body = "\n".join(f"| {one:<80} | {two:<80} |" for one, two in cells)
+    text, _ = noted([hit(body)], ContextPolicy(note_chars=120), READER, 1_000)
+    # Then all of it is quoted, row by row
+    lines = ["| name | light |", "| --- | --- |", *(f"| {one} | {two} |" for one, two in rows)]
+    assert text.splitlines()[3:] == [f"  > {line}" for line in lines]
