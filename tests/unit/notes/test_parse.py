@@ -200,7 +200,8 @@ def test_the_headings_are_those_of_mistune_itself(text: str) -> None:
 
 def test_boxes_and_tabs_of_sites_are_text() -> None:
     text = (
-        'intro\n!!! note "My **Title**"\n    One *line*\n\n    # No heading\n\n    > quote\n    ```\n    code\n    ```\n\n'
+        'intro\n!!! note "My **Title**"\n    One *line*\n\n    # No heading\n\n    > quote\n'
+        "    ```\n    code\n    ```\n\n"
         "???+ tip\n\n\ttabbed\n\n"
         '=== "Tab"\n\n    !!! danger\n        deep\n\n'
         "!!! alone\nnothing\n\n=== tab\n    goes on\n"

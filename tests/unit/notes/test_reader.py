@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from biem.domain.note import FrontMatter, ParsedNote, SkippedNote, StoredChunks
 from biem.domain.policies.notes import NotePolicy
-from biem.notes.tags import identity
 from biem.notes.lint import lint
+from biem.notes.tags import identity
 from tests.unit.notes.reading import all_tags, bodies, chains, note, reader
 
 
