@@ -12,6 +12,9 @@ from biem.notes.parse import Block, blocks, paragraphs
 from biem.notes.placeholder import HOLE
 from biem.ports import Analyzer
 
+_NO_TAGS = NoteTags()
+"""Of chunks that are stored: one object for all of them."""
+
 
 class NoteReader:
     """Deterministic: the same path and bytes give the same note. Thread-safe where its analyzer is."""
@@ -87,7 +90,7 @@ class NoteReader:
                 chain=section.chain,
                 body=body,
                 tokens=0 if key in kept else estimate_tokens(body),
-                tags=NoteTags() if key in kept else self._tags(text, section, inherited),
+                tags=_NO_TAGS if key in kept else self._tags(text, section, inherited),
                 kept=key in kept,
                 moved=key in kept and kept[key] != (place, begin, end),
             )
@@ -123,7 +126,7 @@ class NoteReader:
             chain=chain,
             body=said,
             tokens=0 if key in kept else estimate_tokens(said),
-            tags=NoteTags() if key in kept else own,
+            tags=_NO_TAGS if key in kept else own,
             kept=key in kept,
             moved=key in kept and kept[key] != (0, line, line),
         )
