@@ -103,7 +103,8 @@ class NoteChunk:
     """A part of a note between two cuts.
 
     `span` is its first character and the one after its last in `ParsedNote.text`; a note's spans join without gaps.
-    `body` is the span without its own h1 and h2 lines and without blank lines around it. `key` (32 bytes) identifies it
+    `body` is the span without its own h1 and h2 lines and without blank lines around it; the first chunk may be the
+    description of the front matter, with an empty span below this. `key` (32 bytes) identifies it
     by headings, body and its number among equals, wherever in the file it stands.
     """
 
@@ -155,6 +156,8 @@ class FrontMatter:
     tags: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     date: str = ""
+    description: str = ""
+    """What the note is about, on one line."""
 
 
 @dataclass(frozen=True, slots=True)

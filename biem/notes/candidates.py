@@ -72,6 +72,8 @@ class Sought:
     """From where they are seen: the latest date of a note."""
     unindexed: bool
     """The index lacks some notes."""
+    dated: tuple[datetime, datetime] | None = None
+    """The earliest and the latest date of a note; None where none has one."""
 
     @property
     def terms(self) -> list[str]:
@@ -281,10 +283,12 @@ def count_dated(
 
 
 def _timed(sought: Sought) -> list[NoteFilter]:
-    """The conditions with each time that the query names, unless the caller gave one."""
-    if sought.where.since is not None or sought.where.until is not None:
+    """The conditions with each time that the query names and some note may have, unless the caller gave one."""
+    if sought.where.since is not None or sought.where.until is not None or sought.dated is None:
         return []
-    return [replace(sought.where, since=start, until=end) for start, end in list(sought.times)[:_TIMES]]
+    first, last = sought.dated
+    named = list(sought.times)[:_TIMES]
+    return [replace(sought.where, since=start, until=end) for start, end in named if start <= last and first < end]
 
 
 def paired(query: str, is_little: Callable[[str], bool]) -> str:

@@ -207,7 +207,9 @@ def _is_silent(text: str, block: Block, cut_levels: int) -> bool:
 
 def _is_form(text: str, block: Block) -> bool:
     """Whether a block has placeholders and no word beside them, as `- [ ] {{task}}`."""
-    if block.kind in ("heading", "code") or all(text.find(mark, block.start, block.stop) < 0 for mark in ("{{", "<%")):
+    if text.find("{{", block.start, block.stop) < 0 and text.find("<%", block.start, block.stop) < 0:
+        return False
+    if block.kind in ("heading", "code"):
         return False
     shown = text[block.start : block.stop]
     left = _PLACEHOLDER.sub("", shown)

@@ -19,6 +19,7 @@ _MOST_CHARS = 64 << 10
 _MOST_DEPTH = 16
 _MOST_ITEMS = 64
 _MOST_VALUE = 200
+_MOST_DESCRIPTION = 2_000
 _MOST_BITS = 64
 """Of a number that stands for a name; Python writes none of thousands of digits."""
 _OPEN = re.compile(r"---[ \t]*\n(?=(?:[ \t]*(?:#[^\n]*)?\n){0,20}(?:---|\.\.\.|[ \t]*[^\s#][^:\n]{0,80}:(?:[ \t]|\n)))")
@@ -48,6 +49,8 @@ _DATES = (
     *("日期", "创建时间", "创建日期"),
 )
 _TAGS, _ALIASES = ("tags", "tag", "标签"), ("aliases", "alias", "别名")
+_DESCRIPTIONS = "description", "summary", "描述", "摘要", "简介"
+_DESCRIPTION = re.compile(rf"^[\"']?(?:{'|'.join(_DESCRIPTIONS)})[\"']?[ \t]*[:=]", re.MULTILINE | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,8 @@ class Front:
     end: int = 0
     problem: str = ""
     line: int = 0
+    described: int = 1
+    """The line of the file on which the description begins."""
 
 
 def split(text: str) -> Front:
@@ -72,7 +77,8 @@ def split(text: str) -> Front:
     if not said:
         return matter
     fields = matter.fields
-    merged = FrontMatter(
+    merged = replace(
+        fields,
         title=fields.title or _line(said.get("title")),
         tags=_joined(fields.tags, _parts(said, _TAGS)),
         aliases=_joined(fields.aliases, _parts(said, _ALIASES)),
@@ -106,13 +112,21 @@ def _between_lines(text: str) -> Front:
     if not isinstance(loaded, Mapping):
         return Front()  # prose between two lines across
     known = {str(name).strip().lower(): value for name, value in loaded.items()}
+    description = next(filter(None, (_line(known.get(name), _MOST_DESCRIPTION) for name in _DESCRIPTIONS)), "")
     fields = FrontMatter(
         title=_line(known.get("title")),
         tags=_several(_first(known, _TAGS), words=True),
         aliases=_several(_first(known, _ALIASES)),
         date=next(filter(None, (_line(known.get(name)) for name in _DATES)), ""),
+        description=description,
     )
-    return Front(fields, end)
+    return Front(fields, end, described=_described(text[:end]) if description else 1)
+
+
+def _described(matter: str) -> int:
+    """The line of the first name of a description."""
+    found = _DESCRIPTION.search(matter)
+    return matter.count("\n", 0, found.start()) + 1 if found else 1
 
 
 def _properties(text: str, start: int) -> dict[str, str]:
@@ -168,11 +182,11 @@ def _load_toml(source: str) -> Mapping[str, Any]:
         raise tomllib.TOMLDecodeError(str(error)) from error
 
 
-def _line(value: object) -> str:
+def _line(value: object, most: int = _MOST_VALUE) -> str:
     """A string on one line; of TOML also a date and a number, as they are written in text."""
     if isinstance(value, (date, float)) or (type(value) is int and value.bit_length() <= _MOST_BITS):
         value = str(value)
-    return " ".join(value.split())[:_MOST_VALUE] if isinstance(value, str) else ""
+    return " ".join(value.split())[:most] if isinstance(value, str) else ""
 
 
 def _several(value: object, *, words: bool = False) -> tuple[str, ...]:

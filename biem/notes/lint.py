@@ -5,6 +5,7 @@ The h1 names the subject, each h2 makes sense without the others, core words sta
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from biem.domain.note import LintRule, NoteChunk, NoteFinding, ParsedNote, SkippedNote
@@ -28,6 +29,7 @@ def lint(note: ParsedNote | SkippedNote) -> list[NoteFinding]:
     if isinstance(note, SkippedNote):
         return [NoteFinding(note.path, 1, note.rule, note.reason)]
     found = blocks(note.text, note.chunks[0].span[0])
+    note = replace(note, chunks=tuple(each for each in note.chunks if each.span[0] < each.span[1]) or note.chunks)
     lines = LineNumbers(note.text)
     headings = [block for block in found if block.level]
     findings = [

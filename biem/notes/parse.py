@@ -45,6 +45,12 @@ _RUN = re.compile(rf"^(?:{_LINES}{_BLANKS}){{1,64}}+", re.MULTILINE)
 _HEADING = re.compile(r"^(#{1,6})[ \t]++([^\n#]*+)\n((?:[ \t]*+\n)*+)", re.MULTILINE)
 """A heading without marks in its text, and the blank lines below."""
 _ROW_END = re.compile(r"(?<!\\)\|")
+_ADMONITION = r"""^ {0,3}(?:!!!|\?\?\?\+?)[ \t]++[^\W\d_][^\n]*+$|^ {0,3}===[!+]?[ \t]++["'][^\n]++$"""
+"""`!!! note "Title"` of Python-Markdown, `??? tip` that can be folded, `=== "Tab"`; the text below is indented."""
+_INDENTED = re.compile(r"(?:[ \t]*+\n)*+(?: {4}|\t)[ \t]*+[^\s][^\n]*+(?:\n|\Z)")
+_CONTAINERS = ("block_quote", "list", "admonition")
+_INDENT = re.compile(r"^(?: {4}|\t)", re.MULTILINE)
+_TITLE = re.compile(r"""["']([^\n]*)["'][ \t]*+$""")
 
 
 class Block(NamedTuple):
@@ -183,10 +189,29 @@ def _cells(row: str) -> int:
     return len(_ROW_END.findall(row)) + 1 - row.startswith("|") - (row.endswith("|") and not row.endswith("\\|"))
 
 
+def _parse_admonition(parser: BlockParser, m: re.Match[str], state: BlockState) -> int | None:
+    """A box or a tab, as a quote: its title, and the indented text below with a blank line or without."""
+    end = m.end() + 1
+    while found := _INDENTED.match(state.src, end, state.cursor_max):
+        end = found.end()
+    if end == m.end() + 1:
+        return None  # a line like others
+    title = _TITLE.search(m.group(0))
+    shown = f"{title[1]}\n\n" if title else ""
+    child = state.child_state(shown + _INDENT.sub("", state.src[m.end() + 1 : end]))
+    is_deep = state.depth() >= parser.max_nested_level - 1
+    parser.parse(child, [rule for rule in parser.block_quote_rules if not is_deep or rule not in _CONTAINERS])
+    state.append_token({"type": "block_quote", "children": child.tokens})
+    return end
+
+
 def _parser() -> BlockParser:
     parser = _PlacedParser()
     parser.specification |= {"blank_line": _BLANK, "thematic_break": _RULE}
     parser.register("table", _TABLE, _parse_table)
+    parser.register("admonition", _ADMONITION, _parse_admonition, before="setex_heading")
+    parser.insert_rule(parser.block_quote_rules, "admonition")
+    parser.insert_rule(parser.list_rules, "admonition")
     return parser
 
 

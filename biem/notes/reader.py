@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from biem.domain.note import NoteChunk, NoteFinding, NoteTags, ParsedNote, SkippedNote, StoredChunks
+from biem.domain.note import ChainHeading, NoteChunk, NoteFinding, NoteTags, ParsedNote, SkippedNote, StoredChunks
 from biem.domain.policies.notes import NotePolicy
 from biem.domain.tokens import estimate_tokens
 from biem.notes import chunks, dates, front, tags
@@ -11,6 +11,9 @@ from biem.notes.inline import heading_text, plain
 from biem.notes.parse import Block, blocks, paragraphs
 from biem.notes.placeholder import HOLE
 from biem.ports import Analyzer
+
+_NO_TAGS = NoteTags()
+"""Of chunks that are stored: one object for all of them."""
 
 
 class NoteReader:
@@ -36,12 +39,20 @@ class NoteReader:
         titles = [name for block in found if block.level == 1 and (name := heading_text(block.texts[0]))]
         above = "" if titles else matter.fields.title
         sections = chunks.cut(text, matter.end, found, max_tokens=most, piece_tokens=piece, title=above)
-        if not sections:
+        described = _fitting(matter.fields.description, min(most, piece))
+        if described and _is_said(described, text[matter.end :]):
+            described = ""
+        if not sections and not described:
             return SkippedNote(path, "unreadable", "it is empty below its front matter: write something, or delete it")
         if chunks.is_template(text, found):
             return SkippedNote(path, "unreadable", "it is a template: it has placeholders to be filled in, and no text")
         only = titles[0] if len(titles) == 1 else above
         inherited = tags.note_tags(path, matter.fields, only, most=self._policy.tags_per_note)
+        kept, numbers = _kept(stored, inherited), chunks.Numbers()
+        first = []
+        if described:
+            place, chain = (matter.end, matter.described), _title_chain(titles, above)
+            first.append(self._description(described, place, chain, inherited, kept, numbers))
         return ParsedNote(
             path=path,
             title=matter.fields.title or next(iter(titles), "") or tags.stem(path) or path.rpartition("/")[2],
@@ -50,7 +61,7 @@ class NoteReader:
             text=text,
             front=matter.fields,
             tags=inherited,
-            chunks=tuple(self._chunks(text, sections, inherited, _kept(stored, inherited))),
+            chunks=(*first, *self._chunks(text, sections, inherited, kept, numbers, len(first))),
             findings=_findings(path, matter, decoded.encoding),
         )
 
@@ -60,10 +71,12 @@ class NoteReader:
         sections: Sequence[chunks.Section],
         inherited: NoteTags,
         kept: Mapping[bytes, tuple[int, int, int]],
+        numbers: chunks.Numbers,
+        begin_at: int,
     ) -> list[NoteChunk]:
-        numbers, lines = chunks.Numbers(), chunks.LineNumbers(text)
+        lines = chunks.LineNumbers(text)
         made = []
-        for place, section in enumerate(sections):
+        for place, section in enumerate(sections, begin_at):
             body, first, last = section.body(text)
             if not body:
                 first, last = section.start, section.start + 1
@@ -77,12 +90,46 @@ class NoteReader:
                 chain=section.chain,
                 body=body,
                 tokens=0 if key in kept else estimate_tokens(body),
-                tags=NoteTags() if key in kept else self._tags(text, section, inherited),
+                tags=_NO_TAGS if key in kept else self._tags(text, section, inherited),
                 kept=key in kept,
                 moved=key in kept and kept[key] != (place, begin, end),
             )
             made.append(chunk)
         return made
+
+    def _description(
+        self,
+        said: str,
+        at: tuple[int, int],
+        chain: tuple[ChainHeading, ...],
+        inherited: NoteTags,
+        kept: Mapping[bytes, tuple[int, int, int]],
+        numbers: chunks.Numbers,
+    ) -> NoteChunk:
+        """What front matter says of the note, as a chunk below its title. `at`: where that ends, and its line."""
+        end, line = at
+        key = numbers.key(chain, said)
+        words = plain(said)
+        own = tags.chunk_tags(
+            inherited,
+            headings=(),
+            texts=[words.text],
+            bold=words.bold,
+            keywords=self._analyzer.keywords(words.text.replace(HOLE, " "), self._policy.keywords_per_chunk),
+            most=self._policy.tags_per_chunk,
+        )
+        return NoteChunk(
+            key=key,
+            place=0,
+            span=(end, end),
+            lines=(line, line),
+            chain=chain,
+            body=said,
+            tokens=0 if key in kept else estimate_tokens(said),
+            tags=_NO_TAGS if key in kept else own,
+            kept=key in kept,
+            moved=key in kept and kept[key] != (0, line, line),
+        )
 
     def _tags(self, text: str, section: chunks.Section, inherited: NoteTags) -> NoteTags:
         found = (each for block in section.blocks for each in paragraphs(text, block))
@@ -103,6 +150,24 @@ def _kept(stored: StoredChunks | None, inherited: NoteTags) -> Mapping[bytes, tu
     if stored is None or stored.tag_counts != inherited.counts:
         return {}
     return stored.places if stored.tags == tuple(map(tags.identity, inherited.all)) else {}
+
+
+def _title_chain(titles: Sequence[str], above: str) -> tuple[ChainHeading, ...]:
+    """What stands above a description: the first h1, or else the title of the front matter."""
+    name = next(iter(titles), above)
+    return (ChainHeading(1, name),) if name else ()
+
+
+def _fitting(description: str, most: int) -> str:
+    """As much of it as is `most` tokens long at most."""
+    while (tokens := estimate_tokens(description)) > most:
+        description = description[: len(description) * most // tokens].rstrip()
+    return description
+
+
+def _is_said(description: str, body: str) -> bool:
+    """Whether a body begins with the same words, as it does where a program took them from there."""
+    return " ".join(body[: 4 * len(description) + 1_000].split()).find(description) >= 0
 
 
 def _headings(section: chunks.Section) -> list[str]:

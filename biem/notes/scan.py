@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from biem.domain.note import FileStat, NoteFinding
 from biem.ports.files import Walk
-from biem.ports.notes.records import KnownNote
+from biem.ports.notes.known_files import KnownFiles, KnownNote
 
 RACY_NS = 2_000_000_000
 """Two seconds: file systems such as FAT round times to this."""
@@ -33,7 +33,7 @@ class FileChanges:
     """Known, but not in the walk."""
 
 
-def compare(walk: Walk, known: Mapping[str, KnownNote], *, scanned_ns: int | None, full: bool = False) -> FileChanges:
+def compare(walk: Walk, known: KnownFiles, *, scanned_ns: int | None, full: bool = False) -> FileChanges:
     """Sort the files of a walk by what has to be done about them.
 
     `known` is by path; `scanned_ns` is when the scan before this one began (None: there was none). `full` has all
@@ -41,17 +41,16 @@ def compare(walk: Walk, known: Mapping[str, KnownNote], *, scanned_ns: int | Non
     not vanished.
     """
     unchanged, new, changed = [], [], []
-    gone = dict(known)
     for file in walk.files:
-        before = gone.pop(file.path, None)
-        if before is None:
-            new.append(file)
-        elif full or before.stat != file or is_racy(file, scanned_ns):
+        if known.has(file) and not full and not is_racy(file, scanned_ns):
+            unchanged.append(file)
+        elif file.path in known:
             changed.append(file)
         else:
-            unchanged.append(file)
+            new.append(file)
+    there = {file.path for file in walk.files}
     skipped = {one.path for one in walk.skipped}
-    vanished = tuple(file for path, file in gone.items() if not covers(skipped, path))
+    vanished = tuple(known[path] for path in known if path not in there and not covers(skipped, path))
     return FileChanges(tuple(unchanged), tuple(new), tuple(changed), vanished)
 
 

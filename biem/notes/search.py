@@ -253,7 +253,7 @@ class NoteSearcher:
             times = self._times(query, lexemes, sizes)
             unindexed = any(size.unindexed for size in sizes.values())
             terms = [*lexemes, *self._other_forms(query, lexemes)]
-            sought = Sought(scopes, query, terms, where, times.windows, times.clock, unindexed)
+            sought = Sought(scopes, query, terms, where, times.windows, times.clock, unindexed, _dated(sizes))
             found = self._candidates.find(sought, self._policy, degraded)
             pool = [chunk for chunk in found.pool if _meets(chunk, where)]
             chunks = {ns: size.chunks for ns, size in sizes.items()}
@@ -299,10 +299,8 @@ class NoteSearcher:
 
     def _times(self, query: str, lexemes: Sequence[str], sizes: Mapping[str, NotesSize]) -> "_Times":
         """The times that a query names, as seen from the newest note; dates without a year in earlier years, too."""
-        newest = [size.newest for size in sizes.values() if size.newest is not None]
-        oldest = [size.oldest for size in sizes.values() if size.oldest is not None]
-        clock = max(newest, default=self._clock.now())  # without any: days may still be headings
-        named = [*windows(query, clock), *(window for window, _ in earlier(query, clock, min(oldest, default=clock)))]
+        first, clock = _dated(sizes) or (None, self._clock.now())  # without any: days may still be headings
+        named = [*windows(query, clock), *(window for window, _ in earlier(query, clock, first or clock))]
         if not named:
             return _Times(clock)
         rest = beside(query, clock)
@@ -410,25 +408,34 @@ class NoteSearcher:
         dated = found.dated if any(one.why["when"] for one in best) else frozenset()
         texts = [_said(hit) for hit in best]
         translated = [_is_wide(text) != _is_wide(query) for text in texts]
-        shared = self._shared(query, "\n".join(texts), dated, translated=any(translated))
+        shared = self._shared(query, texts, dated, translated=any(translated))
         content = np.array([one.parts[_CONTENT] for one in order])
         above = max(hit.why["content"] for hit in best) - float(content.mean())
         weight = _SOUGHT if translated[0] and _is_wide(query) else _SHARED
         odds = _BIAS + _TRANSLATED * translated[0] + weight * shared + _NEAR * above
         return probability(odds)
 
-    def _shared(self, query: str, told: str, dated: frozenset[str], *, translated: bool) -> float:
+    def _shared(self, query: str, told: Sequence[str], dated: frozenset[str], *, translated: bool) -> float:
         """The share of the query's keywords that the chunks have; if `translated`, in either language. They have the
         terms `dated` in any case.
         """
         keywords = self._analyzer.keywords(query, _KEYWORDS)
-        said = dated.union(self._analyzer.lexemes(told))
+        said = dated.union(*map(self._analyzer.lexemes, told))
         if translated and keywords:
-            said |= self._analyzer.english(self._analyzer.keywords(told, _TRANSLATED_KEYWORDS))
+            wide = filter(wide_characters, told)  # of Latin words there is no translation
+            words = (word for text in wide for word in self._analyzer.keywords(text, _TRANSLATED_KEYWORDS))
+            said |= self._analyzer.english(words)
             meant = ({*self._analyzer.lexemes(word), *self._analyzer.english([word])} for word in keywords)
             return sum(not said.isdisjoint(terms) for terms in meant) / len(keywords)
         asked = set(self._analyzer.lexemes(" ".join(keywords) or query))
         return len(asked & said) / len(asked) if asked else 0.0
+
+
+def _dated(sizes: Mapping[str, NotesSize]) -> tuple[datetime, datetime] | None:
+    """The earliest and the latest date of a note; None where none has one."""
+    first = [size.oldest for size in sizes.values() if size.oldest is not None]
+    last = [size.newest for size in sizes.values() if size.newest is not None]
+    return (min(first), max(last)) if first and last else None
 
 
 def citation_of(path: str, chunk: NotePassage, alike: Collection[str] = ()) -> str:

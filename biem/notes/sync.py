@@ -24,7 +24,8 @@ from biem.ports import Analyzer, Clock
 from biem.ports.files import FileContent, Files, Walk
 from biem.ports.jobs import Exclusive
 from biem.ports.notes.index import NoteIndex
-from biem.ports.notes.records import ExclusionsChanged, KnownNote, NoteChange, NoteRecords, StoredChunksChanged
+from biem.ports.notes.known_files import NO_FILES, KnownFiles
+from biem.ports.notes.records import ExclusionsChanged, NoteChange, NoteRecords, StoredChunksChanged
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.notes")
@@ -52,7 +53,7 @@ class _Run:
     """One scan under way."""
 
     library: Library
-    known: dict[str, KnownNote]
+    known: KnownFiles
     report: ScanReport
     removed: list[str]
     """Ids of chunks whose rows are to leave the index."""
@@ -139,7 +140,7 @@ class Scanner:
             library = next((each for each in self._records.libraries([known.scope]) if each.id == known.id), None)
             if library is None:
                 return replace(report, outcome="removed", reason=f"library {known.name!r} was removed meanwhile")
-            run = _Run(library, {}, report, [])
+            run = _Run(library, NO_FILES, report, [])
             try:
                 return self._scan(run, full, accept, changed, on_progress)
             except ExclusionsChanged:
@@ -171,11 +172,11 @@ class Scanner:
             self._delete(run, vanished, len(run.known), accept=accept)
             if run.report.altered:
                 self._stored()
+            self._close(run, None if edited else started, full=full)
         except NotFound as error:  # the library was removed meanwhile
             return replace(run.report, outcome="removed", reason=str(error))
-        finally:
+        finally:  # last: whoever waits for what is stored searches the index now, which a removal keeps busy
             self._purge(run.removed)
-        self._close(run, None if edited else started, full=full)
         return run.report
 
     def _edited(self, run: _Run, changed: frozenset[str]) -> Walk | None:

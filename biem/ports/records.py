@@ -233,6 +233,9 @@ class Records(Protocol):
     def backlog(self, scope: Scope | None = None, *, due_only: bool = False) -> int:
         """Memories still to be encoded, without dead letters; `due_only` leaves out those that a worker holds."""
 
+    def encode_due(self) -> bool:
+        """Whether any memory is due to be encoded."""
+
     def waiting(self, ids: Sequence[str]) -> list[Waiting]:
         """Those of these memories that are still to be encoded, including dead letters, oldest job first."""
 

@@ -18,7 +18,7 @@ __all__ = ["RuleAnalyzer", "build"]
 
 
 _KEPT, _SPLIT = 512, 1_024
-"""Cached analyses and index terms: several steps of one batch, and of one recall, read the same texts."""
+"""Cached analyses, keywords and index terms: several steps of one batch, and of one recall, read the same texts."""
 _LONGEST_KEPT = 4_000
 """Maximum characters of a cached text."""
 
@@ -35,6 +35,7 @@ class RuleAnalyzer:
         self._glossary = Glossary()
         self._analyzed = lru_cache(_KEPT)(self._analyze)
         self._split = lru_cache(_SPLIT)(self._terms)
+        self._found = lru_cache(_KEPT)(self._topics)
 
     def lexemes(self, text: str) -> list[str]:
         """See `Analyzer.lexemes`."""
@@ -62,7 +63,10 @@ class RuleAnalyzer:
 
     def keywords(self, text: str, limit: int) -> list[str]:
         """See `Analyzer.keywords`."""
-        return self._keywords.keywords(text, limit)
+        return list(self._found(text, limit)) if len(text) <= _LONGEST_KEPT else self._keywords.keywords(text, limit)
+
+    def _topics(self, text: str, limit: int) -> tuple[str, ...]:
+        return tuple(self._keywords.keywords(text, limit))
 
     def english(self, words: Iterable[str]) -> frozenset[str]:
         """See `Analyzer.english`."""

@@ -1,7 +1,8 @@
 """Which files of a library are no notes: hidden and temporary ones, and what ignore files name."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from pathspec import GitIgnoreSpec
 
@@ -31,7 +32,7 @@ class IgnoreRules:
 
     __slots__ = ("_levels",)
 
-    def __init__(self, levels: Sequence[tuple[str, GitIgnoreSpec]] = ()) -> None:
+    def __init__(self, levels: Sequence["_Level"] = ()) -> None:
         self._levels = tuple(levels)
 
     def and_of(self, folder: str, lines: Iterable[str]) -> "IgnoreRules":
@@ -40,15 +41,30 @@ class IgnoreRules:
         A line that is no pattern is left out.
         """
         spec = GitIgnoreSpec.from_lines([line for line in lines if _is_pattern(line)])
-        return IgnoreRules([*self._levels, (folder, spec)]) if len(spec) else self
+        searches = tuple(one.regex.search for one in spec.patterns if one.include is not None and one.regex is not None)
+        return IgnoreRules([*self._levels, _Level(folder, spec, searches)]) if len(spec) else self
 
     def hide(self, path: str) -> bool:
         """Whether they name this relative path; that of a folder ends in `/`."""
-        for folder, spec in reversed(self._levels):
-            decided = spec.check_file(path[len(folder) :]).include
-            if decided is not None:
-                return decided
+        for level in reversed(self._levels):
+            inside = path[len(level.folder) :]
+            for search in level.searches:
+                if search(inside) is not None:
+                    decided = level.spec.check_file(inside).include
+                    if decided is not None:
+                        return decided
+                    break
         return False
+
+
+class _Level(NamedTuple):
+    """Patterns of one folder; they decide nothing about a path that none of their expressions finds. Most paths are
+    such, and to find it out by the patterns themselves took half of a walk.
+    """
+
+    folder: str
+    spec: GitIgnoreSpec
+    searches: tuple[Callable[[str], object], ...]
 
 
 def _is_pattern(line: str) -> bool:

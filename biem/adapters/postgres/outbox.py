@@ -116,5 +116,8 @@ class PostgresOutbox(Store):
         ns = scope.ns if scope else None
         return int(self._database.fetch(ns or ALL_SCOPES, "backlog", {"ns": ns, "due_only": due_only})[0].jobs)
 
+    def encode_due(self) -> bool:
+        return bool(self._database.fetch(ALL_SCOPES, "encode_due", {})[0].due)
+
     def waiting(self, ids: Sequence[str]) -> list[Waiting]:
         return [Waiting(**row._asdict()) for row in self._database.fetch(ALL_SCOPES, "waiting", (list(ids),))]

@@ -159,7 +159,7 @@ def build_note_encoder(ground: Ground, *, records: PostgresNotes, index: MilvusN
         records=records,
         index=index,
         embedder=ground.embedder,
-        memories_wait=lambda: ground.stores.records.backlog(due_only=True) > 0,
+        memories_wait=ground.stores.records.encode_due,
         policy=ground.policies.notes,
         telemetry=ground.telemetry,
         working=partial(ground.priority.working, unhurried=True),

@@ -2,11 +2,14 @@
 
 import re
 from datetime import datetime
+from functools import lru_cache
 
 from biem.domain.times.spans import DAY
 from biem.domain.times.windows import beside, windows
 
 _LONGEST_HEADING = 60
+_HEADINGS = 8_192
+"""Those whose days are kept."""
 _EMPTY = re.compile(
     r"\b(?:what|who|where|how|which|is|was|were|are|did|do|does|have|has|had|happen(?:ed|s)?|occur(?:red|s)?|going|went|go"
     r"|i|we|you|he|she|they|me|my|mine|us|our|your|it|there|the|a|an|that|this|day|date|days|on|in|at|of|for|from"
@@ -33,6 +36,12 @@ def day_of_heading(heading: str, clock: datetime) -> datetime | None:
     """
     if len(heading) > _LONGEST_HEADING:
         return None
+    return _day(heading, clock.replace(minute=0, second=0, microsecond=0))
+
+
+@lru_cache(_HEADINGS)
+def _day(heading: str, clock: datetime) -> datetime | None:
+    """A search reads a hundred headings, most of them as the search before did. No day begins within an hour."""
     named = _WEEKDAY.sub(" ", heading.lower())
     found = windows(named, clock)
     if len(found) != 1 or found[0][1] - found[0][0] != DAY or _WORD.search(beside(named, clock)):

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from biem.domain.note import FileStat, StoredChunks
 from biem.domain.notes.library import (
@@ -15,15 +15,7 @@ from biem.domain.notes.library import (
 )
 from biem.domain.scope import Scope
 from biem.ports.embedding import Vector
-
-
-class KnownNote(NamedTuple):
-    """A file as the last scan left it."""
-
-    stat: FileStat
-    sha256: bytes = b""
-    """Of its bytes; empty where they were never read."""
-    skipped: bool = False
+from biem.ports.notes.known_files import KnownFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +239,7 @@ class NoteRecords(Protocol):
     def watched(self, library: Library, *, alive: bool) -> None:
         """Record that a watcher of the folder is alive now, or that none is."""
 
-    def files(self, library: Library, paths: Collection[str] | None = None) -> dict[str, KnownNote]:
+    def files(self, library: Library, paths: Collection[str] | None = None) -> KnownFiles:
         """The known files by path: all, or those of these paths and others of the same inode, which are links."""
 
     def stored_chunks(self, library: Library, path: str) -> StoredChunks | None:

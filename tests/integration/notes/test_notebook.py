@@ -75,6 +75,39 @@ def test_an_excerpt_of_a_hit_is_what_answers_the_query(memory: biem.Memory, vaul
     assert len(other.excerpt) <= EXCERPT_CHARS
 
 
+def test_what_front_matter_says_of_a_note_is_found_and_cited(memory: biem.Memory, vault: Path) -> None:
+    (vault / "ferry.md").write_text(
+        "---\ntitle: Ferries\ntags: [sea]\ndescription: Timetables of the archipelago\n---\nThey leave at noon.\n",
+        encoding="utf-8",
+    )
+    memory.notes.add(vault)
+    memory.notes.sync()
+    [hit] = memory.notes.search("archipelago timetables", top_k=1)
+    assert (hit.chunk.body, hit.chunk.headings) == ("Timetables of the archipelago", ("Ferries",))
+    assert hit.citation == "ferry.md:4 › Ferries"
+    assert "> Timetables of the archipelago" in memory.context("archipelago timetables").text
+    # And it follows the file: another text, another line, none
+    ids = [chunk.id for chunk in memory.notes.get("ferry.md").chunks]
+    path = vault / "ferry.md"
+    path.write_text(path.read_text("utf-8").replace("tags: [sea]\n", ""), encoding="utf-8")
+    memory.notes.sync()
+    first, rest = memory.notes.get("ferry.md").chunks
+    assert (first.lines, rest.lines, rest.id) == ((3, 3), (5, 5), ids[1])
+    path.write_text("---\ntitle: Ferries\n---\nThey leave at noon.\n", encoding="utf-8")
+    memory.notes.sync()
+    assert [chunk.body for chunk in memory.notes.get("ferry.md").chunks] == ["They leave at noon."]
+
+
+def test_the_text_of_a_box_gives_tags(memory: biem.Memory, vault: Path) -> None:
+    (vault / "ferry.md").write_text(
+        '# Ferries\n\n!!! warning "Storm"\n\n    Call the **harbour office** of “Port Blue”.\n', encoding="utf-8"
+    )
+    memory.notes.add(vault)
+    memory.notes.sync()
+    [hit] = memory.notes.search("storm harbour office", top_k=1)
+    assert {"harbour office", "Port Blue"} <= set(hit.chunk.tags)
+
+
 def test_a_second_sync_reads_and_embeds_nothing(synced: biem.Memory, embedder: WordEmbedder) -> None:
     synced.notes.sync()  # files written within two seconds of a scan are read again
     embedded = len(embedder.calls)

@@ -9,6 +9,7 @@ import pytest
 
 from biem.domain.policies.notes import NoteRankPolicy
 from biem.domain.scope import Scope
+from biem.domain.times.spans import Window
 from biem.errors import StoreUnavailable
 from biem.notes.candidates import CandidateSearch, NoteCandidates, Sought, count_dated, count_renamed, paired
 from biem.notes.scope_tags import CurrentTags, ScopeTags
@@ -68,14 +69,17 @@ class Index:
         self.down = False
         self.near = 0
         self.within: list[tuple[str, ...]] = []
+        self.since: list[datetime | None] = []
 
     def words(self, scopes: Sequence[Scope], lexemes: str, limit: int, where: NoteFilter) -> Mapping[str, float]:
         if self.down:
             raise StoreUnavailable("milvus", "refused")
+        self.since.append(where.since)
         return {}
 
     def dense(self, scopes: Sequence[Scope], vector: Vector, limit: int, where: NoteFilter) -> Mapping[str, float]:
         self.within.append(where.notes)
+        self.since.append(where.since)
         return {}
 
     def near_tags(self, scopes: Sequence[Scope], vector: Vector, limit: int) -> Mapping[int, float]:
@@ -83,15 +87,22 @@ class Index:
         return {IDS["pier"]: 0.9}
 
 
-def search(records: Records, index: Index, query: str, *, unindexed: bool = False) -> None:
+def search(
+    records: Records,
+    index: Index,
+    query: str,
+    *,
+    unindexed: bool = False,
+    times: Sequence[Window] = (),
+    dated: tuple[datetime, datetime] | None = None,
+) -> None:
     """Seek the candidates of a query once."""
     stored = cast("NoteRecords", records)
     candidates = CandidateSearch(
         records=stored, index=cast("NoteIndex", index), embedder=WordEmbedder(), tags=ScopeTags(stored)
     )
-    candidates.find(
-        Sought([Scope(user="one")], query, query.split(), NoteFilter(), [], DAY, unindexed), NoteRankPolicy(), []
-    )
+    sought = Sought([Scope(user="one")], query, query.split(), NoteFilter(), times, DAY, unindexed, dated)
+    candidates.find(sought, NoteRankPolicy(), [])
     candidates.close()
 
 
@@ -115,6 +126,24 @@ def test_rare_tags_of_the_query_are_followed_and_the_nearest_where_it_names_none
     assert sorted(index.within) == sorted(
         [(), *([tuple(f"note {IDS[name]}" for name in followed)] if followed else [])]
     )
+
+
+@pytest.mark.parametrize(
+    ("dated", "asked"),
+    [
+        (None, False),
+        ((DAY - timedelta(days=9), DAY - timedelta(seconds=1)), False),
+        ((DAY + timedelta(days=1), DAY + timedelta(days=9)), False),
+        ((DAY - timedelta(days=9), DAY), True),
+        ((DAY + timedelta(hours=23), DAY + timedelta(days=9)), True),
+    ],
+)
+def test_a_time_that_no_note_may_have_is_not_searched(dated: tuple[datetime, datetime] | None, *, asked: bool) -> None:
+    index = Index()
+    # When a question names a day, and these are the earliest and the latest date of a note
+    search(Records(), index, "harbour", times=[(DAY, DAY + timedelta(days=1))], dated=dated)
+    # Then its words and its content are searched in notes of that day only if there may be any
+    assert index.since.count(DAY) == 2 * asked
 
 
 @pytest.mark.parametrize(

@@ -196,3 +196,28 @@ def test_the_headings_are_those_of_mistune_itself(text: str) -> None:
     tokens = mistune.create_markdown(renderer=None)(text)
     levels = [token["attrs"]["level"] for token in tokens if isinstance(token, dict) and token["type"] == "heading"]
     assert [block.level for block in blocks(text) if block.level] == levels
+
+
+def test_boxes_and_tabs_of_sites_are_text() -> None:
+    text = (
+        'intro\n!!! note "My **Title**"\n    One *line*\n\n    # No heading\n\n    > quote\n'
+        "    ```\n    code\n    ```\n\n"
+        "???+ tip\n\n\ttabbed\n\n"
+        '=== "Tab"\n\n    !!! danger\n        deep\n\n'
+        "!!! alone\nnothing\n\n=== tab\n    goes on\n"
+    )
+    found = blocks(text)
+    assert [(block.kind, block.texts) for block in found] == [
+        ("text", ("intro",)),
+        ("quote", ("My **Title**", "One *line*", "No heading", "quote")),
+        ("quote", ("tabbed",)),
+        ("quote", ("Tab", "deep")),
+        ("text", ("!!! alone\nnothing",)),
+        ("text", ("=== tab\n    goes on",)),
+    ]
+    assert "".join(text[block.start : block.stop] for block in found) == text
+
+
+def test_a_box_in_a_list_is_text() -> None:
+    [found] = blocks("- item\n\n    !!! note\n\n        One\n\n        Two\n")
+    assert (found.kind, found.texts) == ("list", ("item", "One", "Two"))

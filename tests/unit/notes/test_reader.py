@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from biem.domain.note import FrontMatter, ParsedNote, SkippedNote, StoredChunks
 from biem.domain.policies.notes import NotePolicy
+from biem.notes.lint import lint
 from biem.notes.tags import identity
-from tests.unit.notes.reading import bodies, chains, note, reader
+from tests.unit.notes.reading import all_tags, bodies, chains, note, reader
 
 
 def test_a_note_has_what_its_file_says() -> None:
@@ -137,3 +138,44 @@ def test_nothing_is_kept_where_the_tags_of_the_note_are_others(path: str, text: 
     after = reader().read(path, text.encode(), stored(before))
     assert isinstance(after, ParsedNote)
     assert not any(chunk.kept for chunk in after.chunks)
+
+
+def test_a_description_in_front_matter_is_a_chunk_below_the_title() -> None:
+    front = "---\ntitle: Oolong\ndescription: >\n  How **long** leaves\n  of [[Fujian]] steep.\n---\n"
+    read = note(f"{front}It is hot.\n")
+    assert bodies(read) == ["How **long** leaves of [[Fujian]] steep.", "It is hot."]
+    assert chains(read) == [("Oolong",), ("Oolong",)]
+    assert (read.chunks[0].lines, read.chunks[0].place, read.chunks[1].place) == ((3, 3), 0, 1)
+    assert {"long", "Fujian"} <= all_tags(read, read.chunks[0])
+    assert lint(read) == lint(note("---\ntitle: Oolong\n---\nIt is hot.\n"))
+    # Below the h1, where there is one; in a language of the reader, and of TOML
+    assert chains(note(f"{front}# Tea\n\nx\n"))[0] == ("Tea",)
+    assert bodies(note("+++\nsummary = '泡多久'\n+++\nx\n")) == ["泡多久", "x"]
+    # A note that has nothing else
+    assert bodies(note("---\n描述: 泡多久\n---\n")) == ["泡多久"]
+
+
+def test_a_description_that_the_note_begins_with_is_told_once() -> None:
+    assert bodies(note("---\ndescription: It is hot.\n---\n# Tea\n\nIt is\nhot. Very.\n")) == ["It is\nhot. Very."]
+
+
+def test_a_long_description_is_no_longer_than_a_piece() -> None:
+    for word in ("steep ", "泡"):
+        read = note(f"---\ndescription: {word * 900}\n---\nx\n")
+        assert 140 <= read.chunks[0].tokens <= 150
+
+
+def test_a_description_stays_while_it_is_the_same() -> None:
+    text = "---\ndescription: How long it steeps\n---\nIt is hot.\n"
+    before = note(text)
+    stored = StoredChunks(
+        {chunk.key: (chunk.place, *chunk.lines) for chunk in before.chunks},
+        tuple(map(identity, before.tags.all)),
+        before.tags.counts,
+    )
+    again = reader().read("note.md", text.replace("hot", "cold").encode(), stored)
+    assert isinstance(again, ParsedNote)
+    assert [(chunk.kept, chunk.moved) for chunk in again.chunks] == [(True, False), (False, False)]
+    moved = reader().read("note.md", text.replace("---\ndes", "---\ntag:\ndes").encode(), stored)
+    assert isinstance(moved, ParsedNote)
+    assert [(chunk.kept, chunk.moved) for chunk in moved.chunks] == [(True, True), (True, True)]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from biem.domain.note import FileStat, SkippedNote
 from biem.notes.scan import RACY_NS, FileChanges, collisions, compare, is_suspicious, moves
 from biem.ports.files import Walk
-from biem.ports.notes.records import KnownNote
+from biem.ports.notes.known_files import KnownFiles, KnownNote
 
 THEN = 1_000 * RACY_NS
 """When the scan before began."""
@@ -19,8 +19,15 @@ def stat(path: str, size: int = 1, mtime_ns: int = 0, inode: int = 1) -> FileSta
     return FileStat(path, size, mtime_ns, inode)
 
 
-def known(*files: FileStat) -> dict[str, KnownNote]:
-    return {file.path: KnownNote(file, file.path.encode()) for file in files}
+def known(*files: FileStat) -> KnownFiles:
+    return KnownFiles(
+        [file.path for file in files],
+        [file.size for file in files],
+        [file.mtime_ns for file in files],
+        [str(file.inode) for file in files],
+        [file.path.encode() for file in files],
+        [False for _ in files],
+    )
 
 
 @pytest.mark.req("G50", partly="new, changed and vanished files are told apart")

@@ -9,16 +9,24 @@ from psycopg.types.json import Jsonb
 from biem.adapters.postgres.database import ALL_SCOPES, Connection, PooledConnection, Row
 from biem.adapters.postgres.notes.indexing import PostgresNoteIndexing
 from biem.adapters.postgres.notes.reading import PostgresNoteReading
-from biem.adapters.postgres.notes.rows import chunk_row, library_key, library_of, note_of, note_row, place_row, stat_row
+from biem.adapters.postgres.notes.rows import (
+    chunk_row,
+    library_key,
+    library_of,
+    note_of,
+    note_row,
+    place_row,
+    stat_row,
+)
 from biem.domain.node import new_id
 from biem.domain.note import FileStat, StoredChunks
 from biem.domain.notes.library import Library, LibraryState, LibraryStats, Note
 from biem.domain.scope import Scope
 from biem.errors import InvalidInput, NotFound
+from biem.ports.notes.known_files import KnownFiles
 from biem.ports.notes.records import (
     ErasedNotes,
     ExclusionsChanged,
-    KnownNote,
     NoteChange,
     NoteDraft,
     StoredChunksChanged,
@@ -113,14 +121,11 @@ class PostgresNotes(PostgresNoteIndexing, PostgresNoteReading):
 
     # -- files ------------------------------------------------------------------------------------------------------
 
-    def files(self, library: Library, paths: Collection[str] | None = None) -> dict[str, KnownNote]:
+    def files(self, library: Library, paths: Collection[str] | None = None) -> KnownFiles:
         row = library_key(library)
         name, row = ("note_files", row) if paths is None else ("note_files_at", {**row, "paths": list(paths)})
-        rows = self._database.fetch(library.scope.ns, name, row, binary=True)
-        return {
-            path: KnownNote(FileStat(path, size, mtime_ns, int(inode)), bytes(sha256), skipped)
-            for path, size, mtime_ns, inode, sha256, skipped in rows
-        }
+        [columns] = self._database.fetch(library.scope.ns, name, row, binary=True)
+        return KnownFiles(*columns)
 
     def stored_chunks(self, library: Library, path: str) -> StoredChunks | None:
         row = {**library_key(library), "path": path}

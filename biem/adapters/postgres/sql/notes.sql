@@ -42,12 +42,16 @@ FROM (
 ) counted
 WHERE t.id = counted.id AND t.uses <> counted.uses
 
--- note_files: what is known of the files of a library
-SELECT path, bytes, mtime_ns, inode::text, sha256, state = 'skipped' AS skipped
+-- note_files: what is known of the files of a library, as columns
+SELECT coalesce(array_agg(path), '{}') AS paths, coalesce(array_agg(bytes), '{}') AS bytes,
+    coalesce(array_agg(mtime_ns), '{}') AS mtimes, coalesce(array_agg(inode::text), '{}') AS inodes,
+    coalesce(array_agg(sha256), '{}') AS hashes, coalesce(array_agg(state = 'skipped'), '{}') AS skipped
 FROM notes WHERE ns = %(ns)s AND library_id = %(library)s
 
 -- note_files_at: the same of some paths, and of those that lead to the same files
-SELECT path, bytes, mtime_ns, inode::text, sha256, state = 'skipped' AS skipped
+SELECT coalesce(array_agg(path), '{}') AS paths, coalesce(array_agg(bytes), '{}') AS bytes,
+    coalesce(array_agg(mtime_ns), '{}') AS mtimes, coalesce(array_agg(inode::text), '{}') AS inodes,
+    coalesce(array_agg(sha256), '{}') AS hashes, coalesce(array_agg(state = 'skipped'), '{}') AS skipped
 FROM notes WHERE ns = %(ns)s AND library_id = %(library)s AND inode IN (
     SELECT inode FROM notes WHERE ns = %(ns)s AND library_id = %(library)s AND path = ANY (%(paths)s::text[]))
 

@@ -75,6 +75,11 @@ SELECT count(*) AS jobs FROM outbox
 WHERE dead_at IS NULL AND task = 'encode' AND (%(ns)s::text IS NULL OR ns = %(ns)s)
     AND (NOT %(due_only)s OR due_at <= clock_timestamp())
 
+-- encode_due: whether a memory is due to be encoded; counting all of a bulk import took a millisecond at each look
+SELECT EXISTS (
+    SELECT FROM outbox WHERE dead_at IS NULL AND task = 'encode' AND due_at <= clock_timestamp()
+) AS due
+
 -- waiting: memories that are still to be encoded, and their last errors
 SELECT memory_id::text, claims > 0 AS claimed, dead_at IS NOT NULL AS dead, last_error AS reason FROM outbox
 WHERE memory_id = ANY (%s::uuid[]) AND task = 'encode' ORDER BY id

@@ -318,3 +318,7 @@ class TestJobs:
 
         # When the backlog is counted / Then three of one scope, four of all are left
         assert (jobs.backlog(scope), jobs.backlog()) == (3, 4)
+        # And some of them are due, until workers hold or have finished all
+        assert jobs.encode_due()
+        jobs.claim(9, 60.0, retried=False)
+        assert not jobs.encode_due()
