@@ -18,7 +18,6 @@ from biem.adapters.milvus.collection import (
     collection_name,
     server_version,
 )
-from biem.adapters.milvus.lean_search import nearest
 from biem.adapters.milvus.light_import import DataType, MilvusClient, MilvusException
 from biem.adapters.milvus.rows import fitting, hashed, is_sound, microseconds, one_of
 from biem.domain.scope import Scope
@@ -176,30 +175,30 @@ class MilvusNotes(MilvusCalls):
             return {}
 
     def near_tags(self, scopes: Sequence[Scope], vector: Vector, limit: int) -> dict[int, float]:
-        return dict(self._search(self.tags, "dense", vector, limit, _expression(scopes, NoteFilter())))
+        hits = self._search(self.tags, "dense", vector, limit, _expression(scopes, NoteFilter()))
+        return dict(zip(hits.ids, map(float, hits.distances), strict=True))
 
     def _chunks(self, field: str, data: Any, limit: int, test: str) -> dict[str, float]:
-        found = self._search(self.chunks, field, data, limit, test)
-        return {key: distance for key, distance in found if is_sound(key, distance)}
+        hits = self._search(self.chunks, field, data, limit, test)
+        found = zip(hits.ids, hits.distances, strict=True)
+        return {key: float(distance) for key, distance in found if is_sound(key, distance)}
 
-    def _search(self, collection: str, field: str, data: Any, limit: int, test: str) -> list[tuple[Any, float]]:
-        def attempt(client: MilvusClient) -> list[tuple[Any, float]]:
-            found = nearest(client, collection, field, data, test, limit, self._timeout_s)
-            if found is not None:
-                return found
-            [hits] = client.search(
-                collection,
-                [data],
-                anns_field=field,
-                filter=test,
-                limit=limit,
-                output_fields=[],
-                timeout=self._timeout_s,
-                consistency_level="Bounded",
+    def _search(self, collection: str, field: str, data: Any, limit: int, test: str) -> Any:
+        def attempt(client: MilvusClient) -> list[Any]:
+            return list(
+                client.search(
+                    collection,
+                    [data],
+                    anns_field=field,
+                    filter=test,
+                    limit=limit,
+                    output_fields=[],
+                    timeout=self._timeout_s,
+                    consistency_level="Bounded",
+                )
             )
-            return list(zip(hits.ids, map(float, hits.distances), strict=True))
 
-        return self._call(attempt)
+        return self._call(attempt)[0]
 
     # -- removing ---------------------------------------------------------------------------------------------------
 

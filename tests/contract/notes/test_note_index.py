@@ -3,9 +3,7 @@
 import uuid
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import Any
 
-import grpc
 import pytest
 
 from biem.adapters.milvus.collection import is_ours
@@ -15,7 +13,6 @@ from biem.adapters.milvus.notes import MilvusNotes
 from biem.bootstrap import Servers
 from biem.domain.node import new_id
 from biem.domain.scope import Scope
-from biem.errors import StoreUnavailable
 from biem.ports import EmbedderInfo, Vector
 from biem.ports.notes.index import ANY_NOTE, ChunkEntry, NoteFilter, TagEntry
 from tests.contract.conftest import unit
@@ -23,21 +20,6 @@ from tests.contract.conftest import unit
 EAST, NORTH = unit(1, 0, 0, 0), unit(0, 1, 0, 0)
 DAY = datetime(2026, 3, 14, tzinfo=UTC)
 Build = Callable[..., MilvusNotes]
-
-
-class Refused(grpc.RpcError):  # type: ignore[misc]
-    """A call that ended with this status."""
-
-    def __init__(self, status: grpc.StatusCode) -> None:
-        self._status = status
-
-    def code(self) -> grpc.StatusCode:
-        """As the calls of grpc have it."""
-        return self._status
-
-    def details(self) -> str:
-        """Nothing."""
-        return ""
 
 
 def info(model: str) -> EmbedderInfo:
@@ -139,58 +121,6 @@ def test_words_are_searched(index: MilvusNotes, scope: Scope) -> None:
     found = index.words([scope], "brass", 5, ANY_NOTE)
     assert len(found) == (1 if index.lexical else 0)
     assert index.words([scope], "", 5, ANY_NOTE) == {}
-
-
-@pytest.mark.parametrize("code", [None, grpc.StatusCode.UNAVAILABLE])
-def test_a_lean_search_finds_what_pymilvus_finds(
-    index: MilvusNotes, scope: Scope, monkeypatch: pytest.MonkeyPatch, code: grpc.StatusCode | None
-) -> None:
-    # Given rows of chunks and of tags, and what the inside of pymilvus finds among them
-    index.insert([entry(scope, EAST, lexemes="harbour pier"), entry(scope, NORTH, lexemes="harbour")], again=False)
-    tag = int(uuid.uuid4()) % (1 << 31)
-    index.insert_tags([TagEntry(tag, scope.ns, EAST)])
-
-    def found() -> list[dict[Any, float]]:
-        return [
-            index.dense([scope], EAST, 5, ANY_NOTE),
-            index.words([scope], "harbour pier", 5, ANY_NOTE),
-            dict(index.near_tags([scope], EAST, 5)),
-        ]
-
-    lean = found()
-    # When that fails, or is not there
-    if code is None:
-        monkeypatch.setattr("biem.adapters.milvus.notes.nearest", lambda *_: None)
-    else:
-        stub = index._ready()._get_connection()._stub
-        search, failed = stub.Search, list[grpc.StatusCode]()
-
-        def refused(*arguments: Any, **named: Any) -> Any:
-            failed.append(code)
-            if len(failed) % 2:
-                raise Refused(code)
-            return search(*arguments, **named)
-
-        monkeypatch.setattr(stub, "Search", refused)
-    # Then pymilvus itself finds the same
-    assert found() == lean
-    assert [len(each) for each in lean] == [2, 2, 1]
-
-
-def test_a_search_that_takes_too_long_is_not_sent_again(
-    index: MilvusNotes, scope: Scope, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stub = index._ready()._get_connection()._stub
-    sent: list[object] = []
-
-    def late(*arguments: object, **_: object) -> None:
-        sent.append(arguments)
-        raise Refused(grpc.StatusCode.DEADLINE_EXCEEDED)
-
-    monkeypatch.setattr(stub, "Search", late)
-    with pytest.raises(StoreUnavailable):
-        index.dense([scope], EAST, 5, ANY_NOTE)
-    assert len(sent) == 1
 
 
 def test_conditions_are_met(index: MilvusNotes, scope: Scope) -> None:
