@@ -90,7 +90,7 @@ class FolderWatcher(Generic[F]):
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin, on a thread of its own; a second call does nothing."""
+        """Begin, on a separate thread; a second call does nothing."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._loop, name=f"biem-{self._kind}-watch", daemon=True)
             self._thread.start()

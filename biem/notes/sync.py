@@ -175,7 +175,7 @@ class Scanner:
             self._close(run, None if edited else started, full=full)
         except NotFound as error:  # the library was removed meanwhile
             return replace(run.report, outcome="removed", reason=str(error))
-        finally:  # last: whoever waits for what is stored searches the index now, which a removal keeps busy
+        finally:  # last: a search for the new chunks would wait for the index during a removal
             self._purge(run.removed)
         return run.report
 
@@ -192,7 +192,7 @@ class Scanner:
         return Walk(files)
 
     def _walked(self, run: _Run) -> Walk:
-        """All files, and what is known of them."""
+        """All files, and the known ones among them."""
         library = run.library
         with ThreadPoolExecutor(1, thread_name_prefix="biem-notes-known") as pool:  # PostgreSQL works during the walk
             known = pool.submit(self._records.files, library)

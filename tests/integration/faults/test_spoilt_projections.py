@@ -31,20 +31,24 @@ Spoil = Callable[[Any, bytes], object]
 
 def of_another_type(client: Any, key: bytes) -> None:
     found = client.type(key)
-    client.delete(key)
-    if found == b"string":
-        client.rpush(key, "x", "y")
-    else:
-        client.set(key, b"\xff\xfe no container")
+    with client.pipeline() as at_once:  # else a recall that ends meanwhile may fill it again
+        at_once.delete(key)
+        if found == b"string":
+            at_once.rpush(key, "x", "y")
+        else:
+            at_once.set(key, b"\xff\xfe no container")
+        at_once.execute()
 
 
 def of_yet_another_type(client: Any, key: bytes) -> None:
     found = client.type(key)
-    client.delete(key)
-    if found == b"hash":
-        client.zadd(key, {"x": 1})
-    else:
-        client.hset(key, "", "x")
+    with client.pipeline() as at_once:
+        at_once.delete(key)
+        if found == b"hash":
+            at_once.zadd(key, {"x": 1})
+        else:
+            at_once.hset(key, "", "x")
+        at_once.execute()
 
 
 def lost(client: Any, key: bytes) -> None:
