@@ -304,8 +304,8 @@ def _near_note(pool: Sequence[PoolChunk], content: Values) -> Values:
 def _covered(pool: Sequence[PoolChunk], own: int) -> Values:
     """For each chunk, the share of the query's terms that it has, each by its rareness in the pool.
 
-    A term of the question that no chunk has counts, too, unless a term that stands for one is there: a chunk that shares one
-    everyday word with a question of six has little of it. `own`: how many are the query's own.
+    A term of the question that no chunk has counts, too, unless a term that stands for one is there: a chunk that
+    shares one everyday word with a question of six has little of it. `own`: how many are the query's own.
     """
     size = len(pool)
     terms = np.fromiter(chain.from_iterable(chunk.asked for chunk in pool), dtype=np.intp)
