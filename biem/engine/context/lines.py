@@ -200,14 +200,12 @@ class LineReader:
                     hit = replace(hit, answers=None)
                 if hit.answers is not None:
                     asking = asking_part(hit.answers.text)
-                    told = _with_question(told, seen_by_the_user(self._matter(asking, question.english), hit.answers))
+                    subject = self._matter(asking, question.english)
+                    told = _with_question(told, seen_by_the_user(subject, hit.answers))
+                    if subject.things:  # it names what a pronoun refers to
+                        hit = replace(hit, refers_to=None)
                     like = max(like, float(hit.why.get("asked_likeness", 0.0)))
                     terms_told = terms_told.union(self._terms_of(asking))
-                named_by_question = (
-                    hit.answers is not None and self._matter(asking_part(hit.answers.text), question.english).things
-                )
-                if hit.refers_to is not None and named_by_question:
-                    hit = replace(hit, refers_to=None)
                 if hit.refers_to is not None:
                     described = seen_by_the_user(self._matter(hit.refers_to.text, question.english), hit.refers_to)
                     told = _with_described(told, described)
