@@ -8,8 +8,8 @@ from itertools import pairwise
 from biem.adapters.analyzers.glossary import Glossary
 from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.lexicon.relatives import KIN
-from biem.adapters.contradiction.slots import unit
-from biem.adapters.contradiction.statement_core import Core, Piece
+from biem.adapters.contradiction.statements.core_reader import Core, Piece
+from biem.adapters.contradiction.statements.number_kinds import unit
 
 _GLOSSARY = Glossary()
 _WHICH = {

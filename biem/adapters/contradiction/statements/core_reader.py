@@ -11,10 +11,10 @@ from biem.adapters.analyzers.quantities import Quantities
 from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.lexicon.attributes import spans
-from biem.adapters.contradiction.reading import Reading, StatementReader
-from biem.adapters.contradiction.spelled_days import days, hours
-from biem.adapters.contradiction.subjects import Subjects
-from biem.adapters.contradiction.value_phrases import SMALL
+from biem.adapters.contradiction.lexicon.spelled_days import days, hours
+from biem.adapters.contradiction.reading.reader import Reading, StatementReader
+from biem.adapters.contradiction.statements.number_kinds import SMALL
+from biem.adapters.contradiction.subjects.subjects import Subjects
 
 _KEPT = 2_048
 _WORD = re.compile(r"[^\W\d_][\w'’&-]*")

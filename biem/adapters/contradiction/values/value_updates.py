@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from biem.adapters.contradiction import lexicon
-from biem.adapters.contradiction.journeys import opposed
 from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.lexicon.attributes import SINGLE
-from biem.adapters.contradiction.reading import Reading, StatementReader
-from biem.adapters.contradiction.statement_core import VAGUE, Core, Piece, StatementCores
-from biem.adapters.contradiction.statement_parts import (
+from biem.adapters.contradiction.reading.journeys import opposed
+from biem.adapters.contradiction.reading.reader import Reading, StatementReader
+from biem.adapters.contradiction.statements.core_reader import VAGUE, Core, Piece, StatementCores
+from biem.adapters.contradiction.statements.parts import (
     announces,
     are_across,
     are_names,
@@ -33,7 +33,7 @@ from biem.adapters.contradiction.statement_parts import (
     stems,
     within,
 )
-from biem.adapters.contradiction.subjects import Subjects
+from biem.adapters.contradiction.subjects.subjects import Subjects
 from biem.domain.conflict import Verdict
 
 WHOLE = frozenset(("former named", "corrected", "renewed", "corrected right after"))

@@ -10,8 +10,8 @@ from functools import lru_cache
 
 from biem.adapters.analyzers.chinese_words import knowing
 from biem.adapters.contradiction import lexicon
-from biem.adapters.contradiction.reading import Reading, StatementReader
-from biem.adapters.contradiction.time_phrases import OCCASION
+from biem.adapters.contradiction.reading.reader import Reading, StatementReader
+from biem.adapters.contradiction.reading.time_phrases import OCCASION
 from biem.domain.speech.acts import is_ironic
 from biem.domain.speech.names import SURNAME
 

@@ -6,15 +6,15 @@ from collections.abc import Iterable
 
 from biem.adapters.analyzers.chinese_words import knowing
 from biem.adapters.contradiction import lexicon
-from biem.adapters.contradiction.journeys import returns
 from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.lexicon.attributes import HAN_OF_BIRTHDAYS, IN_USE, OF_BIRTHDAYS, SINGLE
 from biem.adapters.contradiction.lexicon.relatives import KIN
 from biem.adapters.contradiction.lexicon.value_kinds import GIVES, WANTS
-from biem.adapters.contradiction.occupations import EMPLOYED_BY, REPORTS, STATES_OCCUPATION
-from biem.adapters.contradiction.reading import Reading
-from biem.adapters.contradiction.statement_core import Core, positions
-from biem.adapters.contradiction.subjects import Subjects, is_reported, mentions_speaker
+from biem.adapters.contradiction.reading.journeys import returns
+from biem.adapters.contradiction.reading.reader import Reading
+from biem.adapters.contradiction.statements.core_reader import Core, positions
+from biem.adapters.contradiction.statements.occupations import EMPLOYED_BY, REPORTS, STATES_OCCUPATION
+from biem.adapters.contradiction.subjects.subjects import Subjects, is_reported, mentions_speaker
 from biem.domain.conflict import Matter
 from biem.domain.speech.names import SURNAME
 
