@@ -69,7 +69,7 @@ _COMMANDS = late(
     r"|tell|try|turn|update|upload|use|write)"
     r"(?!(?: [\w'-]+){0,2} (?:is|was|are|were|has|had|went|starts|ends)\b)\s+[\w'`-]"
     r"|\b(?:can|could|will|would) you\b|^\W*(?:行|好[的吧]?|嗯)?[，,。]?(?:请|麻烦|帮|替|把|给|让)"
-    r"|[帮给替]我|(?:一下|吧)[。！]?$",
+    r"|[帮给替]我|(?:一下|吧)[。！]?$|[换改找订买加来]个(?!.*了)",
     re.IGNORECASE,
 )
 

@@ -114,8 +114,7 @@ def request_of(answer: Answer, before: Node | None, node: Node) -> Node | None:
     answers = answer.answers_question(node.id, before.id) and asks_for_facts(before.text)
     answers = answers and not knows_nothing(node.text)
     if node.source == ASSISTANT and not answers:
-        said = before.text
-        whole = is_statement(said) and tells_a_value(said) and not commands(said)  # it stands for itself
+        whole = _states(before.text) and tells_a_value(before.text)  # it stands for itself
         answers = not whole and reports(answer, before, node) and not opens_another(node.text)
     return before if answers and not (before.trust == UNTRUSTED != node.trust) else None
 
@@ -129,9 +128,13 @@ def reports(answer: Answer, before: Node | None, node: Node) -> bool:
         return False
     if before is None or before.source == ASSISTANT:
         return True
-    if is_statement(before.text):
+    if _states(before.text):
         return reports_another_value(node.text, before.text)
     return answer.adds(node.id, before.id)
+
+
+def _states(text: str) -> bool:
+    return is_statement(text) and not commands(text)
 
 
 def _alike(ids: Sequence[str], questions: Mapping[str, str], answer: Answer) -> dict[str, dict[str, float]]:

@@ -79,6 +79,8 @@ def test_a_report_adds_a_number_a_day_or_a_name(report: str, said: str, more: bo
         ("Could you find a berth?", True),
         ("把闹钟改成六点半", True),
         ("船票贵了，换一下吧。", True),
+        ("码头换个近点的。", True),
+        ("码头换了个近点的。", False),
         ("Order number is 5.", False),
         ("The barge leaves on Friday.", False),
         ("我周五坐船走。", False),
