@@ -46,6 +46,13 @@ _DONE = late(
     re.IGNORECASE,
 )
 """Something that was done, or how it stands now."""
+_ACTED = late(
+    r"\b(?:i|we)(?:'ve| have)? (?:(?:just|now|already|also|instead) )?"
+    r"(?:[a-z]{2,}ed|took|got|sent|made|put|set|found|bought|wrote|rang|ran|chose|built|cut)\b"
+    r"|^\W*(?:done|[a-z]{2,}ed)\b|已|[帮给替为][你您]|我[^，。]{0,12}了|[改换订退调约买发加取][好掉了成到]",
+    re.IGNORECASE,
+)
+"""Says what the assistant did."""
 _KNOWS_NOT = late(
     r"\b(?:(?:do|did|could|can)(?:n't| not)|cannot) (?:know|have|find|see|tell)\b|\bno (?:record|information|idea)\b"
     r"|\bnot sure\b|不知道|不清楚|没有?(?:记录|找到|查到|相关)|不确定",
@@ -77,6 +84,11 @@ _COMMANDS = late(
 def commands(text: str) -> bool:
     """Whether a message tells the assistant to do something, by an imperative or as a question."""
     return _COMMANDS.search(text[:_READ].replace("’", "'")) is not None
+
+
+def has_acted(text: str) -> bool:
+    """Whether a sentence of a report says what its speaker did."""
+    return any(_reports(part) and _ACTED.search(part) for part in _parts(text))
 
 
 def opens_another(text: str) -> bool:

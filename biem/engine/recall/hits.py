@@ -10,6 +10,7 @@ from biem.domain.speech.acts import asks_for_facts, describes_by_pronoun, is_cou
 from biem.domain.speech.antecedents import lacks_subject, may_lack_subject, names_by_pronoun
 from biem.domain.speech.reports import (
     commands,
+    has_acted,
     is_report,
     knows_nothing,
     opens_another,
@@ -114,8 +115,8 @@ def request_of(answer: Answer, before: Node | None, node: Node) -> Node | None:
     answers = answer.answers_question(node.id, before.id) and asks_for_facts(before.text)
     answers = answers and not knows_nothing(node.text)
     if node.source == ASSISTANT and not answers:
-        whole = _states(before.text) and tells_a_value(before.text)  # it stands for itself
-        answers = not whole and reports(answer, before, node) and not opens_another(node.text)
+        told = _states(before.text) and (tells_a_value(before.text) or not has_acted(node.text))  # stands for itself
+        answers = not told and reports(answer, before, node) and not opens_another(node.text)
     return before if answers and not (before.trust == UNTRUSTED != node.trust) else None
 
 
