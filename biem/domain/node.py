@@ -210,7 +210,9 @@ class Hit:
     ("Six."), or the request before a report of the assistant's ("Done, it is six now").
     """
     refers_to: Node | None = None
-    """The person's message before, if this one describes by a pronoun: "It's a Trek" alone does not say what."""
+    """The person's message before, if this one describes by a pronoun ("It's a Trek" alone does not say what), or is
+    the assistant's report after a statement: "Ten racks ordered" after "We're nearly out of tips".
+    """
     reports: bool = False
     """The assistant tells in it what it did or found out, or how something stands, which the user did not say."""
 

@@ -7,7 +7,7 @@ else: assent, advice, promises, guesses and reactions, by which a report is reco
 import re
 
 from biem.domain.merging import sentences
-from biem.domain.speech.acts import ASKS, is_courtesy, with_spaces
+from biem.domain.speech.acts import ASKS, is_courtesy, is_statement, with_spaces
 from biem.domain.text import late
 
 _READ = 300
@@ -46,13 +46,6 @@ _DONE = late(
     re.IGNORECASE,
 )
 """Something that was done, or how it stands now."""
-_ACTED = late(
-    r"\b(?:i|we)(?:'ve| have)? (?:(?:just|now|already|also|instead) )?"
-    r"(?:[a-z]{2,}ed|took|got|sent|made|put|set|found|bought|wrote|rang|ran|chose|built|cut)\b"
-    r"|^\W*(?:done|[a-z]{2,}ed)\b|已|[帮给替为][你您]|我[^，。]{0,12}了|[改换订退调约买发加取][好掉了成到]",
-    re.IGNORECASE,
-)
-"""Says what the assistant did."""
 _KNOWS_NOT = late(
     r"\b(?:(?:do|did|could|can)(?:n't| not)|cannot) (?:know|have|find|see|tell)\b|\bno (?:record|information|idea)\b"
     r"|\bnot sure\b|不知道|不清楚|没有?(?:记录|找到|查到|相关)|不确定",
@@ -86,19 +79,14 @@ def commands(text: str) -> bool:
     return _COMMANDS.search(text[:_READ].replace("’", "'")) is not None
 
 
-def has_acted(text: str) -> bool:
-    """Whether a sentence of a report says what its speaker did."""
-    return any(_reports(part) and _ACTED.search(part) for part in _parts(text))
+def stands_for_itself(text: str) -> bool:
+    """Whether a message states something, and does not tell the assistant to do it."""
+    return is_statement(text) and not commands(text)
 
 
 def opens_another(text: str) -> bool:
     """Whether a message turns to another matter than the one before: "Also, …", 另外."""
     return _OPENS.search(text) is not None
-
-
-def tells_a_value(text: str) -> bool:
-    """Whether a message has a number, a day, a name or code."""
-    return _VALUE.search(with_spaces(text[:_READ])) is not None
 
 
 def reports_another_value(text: str, said: str) -> bool:

@@ -58,7 +58,8 @@ def block_features(
         lacking = frozenset()
     things = frozenset[str]().union(*(line.matter.things for line in lines))
     topics = frozenset[str]().union(*(line.matter.topics for line in lines))
-    linked = lines[place].hit.reports and lines[place].hit.answers is not None
+    hit = lines[place].hit
+    linked = hit.reports and not (hit.answers is None and hit.refers_to is None)
     likest, unnamed = max(line.like for line in lines), len(asked.things - things) / max(1, len(asked.things))
     return {
         "confidence": min(max(odds(confidence), -_SUREST), _SUREST),

@@ -3,19 +3,18 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from biem.domain.node import Hit, Node
 from biem.domain.retention import ASSISTANT
-from biem.domain.speech.acts import asks_for_facts, describes_by_pronoun, is_courtesy, is_statement
+from biem.domain.speech.acts import asks_for_facts, describes_by_pronoun, is_courtesy
 from biem.domain.speech.antecedents import lacks_subject, may_lack_subject, names_by_pronoun
 from biem.domain.speech.reports import (
-    commands,
-    has_acted,
     is_report,
     knows_nothing,
     opens_another,
     reports_another_value,
-    tells_a_value,
+    stands_for_itself,
 )
 from biem.domain.trust import UNTRUSTED
 from biem.engine.query.request import Request
@@ -54,12 +53,8 @@ def hydrate(
     there = [live.nodes[key] for key in ids if key in live.nodes]
     referred = _referred(request, records, rules, answer, there)
     read += [node.id for node in referred.values()]
-    asked_before = {
-        key: asked
-        for key, earlier in earlier_of.items()
-        if (node := live.nodes.get(key)) is not None
-        and (asked := request_of(answer, live.nodes.get(earlier), node)) is not None
-    }
+    replies = {node.id: _reply(answer, live.nodes.get(earlier_of.get(node.id, "")), node) for node in there}
+    asked_before = {key: reply.answers for key, reply in replies.items() if reply.answers is not None}
     likeness, changes = answer.likeness(read), answer.changed(ids)
     alike = _alike(ids, {key: asked.id for key, asked in asked_before.items()}, answer)
     for place, key in zip(places, ids, strict=True):
@@ -79,10 +74,9 @@ def hydrate(
         former = live.nodes.get(replaced.get(key, ""))
         if former is not None and former.id in likeness:
             why["former_likeness"] = likeness[former.id]
-        asked, told_before = asked_before.get(key), live.nodes.get(earlier_of.get(key, ""))
+        asked, before = replies[key].answers, replies[key].refers_to or referred.get(key)
         if asked is not None and asked.id in likeness:
             why["asked_likeness"] = likeness[asked.id]
-        before = referred.get(key)
         if before is not None and before.id in likeness:
             why["referred_likeness"] = likeness[before.id]
         why |= {"energy": node.energy, "status": node.status, "way": way}
@@ -96,7 +90,7 @@ def hydrate(
                 replaces=former,
                 answers=asked,
                 refers_to=before,
-                reports=node.source == ASSISTANT and (asked is not None or reports(answer, told_before, node)),
+                reports=replies[key].reports,
             )
         )
     place_of = dict(zip(ids, places, strict=True))
@@ -106,36 +100,42 @@ def hydrate(
     ], changed
 
 
-def request_of(answer: Answer, before: Node | None, node: Node) -> Node | None:
-    """The message that this one answers: the question before a short answer, or what a person asked for before the
-    assistant reports what it has done, which is more than that. It is no less trusted.
+class _Reply(NamedTuple):
+    answers: Node | None = None
+    refers_to: Node | None = None
+    reports: bool = False
+
+
+def _reply(answer: Answer, before: Node | None, node: Node) -> _Reply:
+    """What a message has to do with the one before it: see the fields of `Hit`.
+
+    A short message answers a question; a report of the assistant's answers a request, and refers to a statement, which
+    stands for itself. None is read with a less trusted one.
     """
-    if before is None or (before.source == ASSISTANT) == (node.source == ASSISTANT):
-        return None
-    answers = answer.answers_question(node.id, before.id) and asks_for_facts(before.text)
-    answers = answers and not knows_nothing(node.text)
-    if node.source == ASSISTANT and not answers:
-        told = _states(before.text) and (tells_a_value(before.text) or not has_acted(node.text))  # stands for itself
-        answers = not told and reports(answer, before, node) and not opens_another(node.text)
-    return before if answers and not (before.trust == UNTRUSTED != node.trust) else None
+    by_assistant = node.source == ASSISTANT
+    reports = by_assistant and _reports(answer, before, node)
+    if before is None or (before.source == ASSISTANT) == by_assistant or before.trust == UNTRUSTED != node.trust:
+        return _Reply(reports=reports)
+    short = answer.answers_question(node.id, before.id) and asks_for_facts(before.text) and not knows_nothing(node.text)
+    if short:
+        return _Reply(before, reports=by_assistant)
+    if not reports or opens_another(node.text):
+        return _Reply(reports=reports)
+    return _Reply(None, before, True) if stands_for_itself(before.text) else _Reply(before, None, True)
 
 
-def reports(answer: Answer, before: Node | None, node: Node) -> bool:
+def _reports(answer: Answer, before: Node | None, node: Node) -> bool:
     """Whether the assistant tells in it more than the user said just before.
 
     "Added to your list" after "My mother comes too" only acknowledges, and "Friday at ten then" repeats.
     """
-    if node.source != ASSISTANT or not is_report(node.text):
+    if not is_report(node.text):
         return False
     if before is None or before.source == ASSISTANT:
         return True
-    if _states(before.text):
+    if stands_for_itself(before.text):
         return reports_another_value(node.text, before.text)
     return answer.adds(node.id, before.id)
-
-
-def _states(text: str) -> bool:
-    return is_statement(text) and not commands(text)
 
 
 def _alike(ids: Sequence[str], questions: Mapping[str, str], answer: Answer) -> dict[str, dict[str, float]]:

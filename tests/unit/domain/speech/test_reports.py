@@ -4,11 +4,11 @@ import pytest
 
 from biem.domain.speech.reports import (
     commands,
-    has_acted,
     is_report,
     knows_nothing,
     opens_another,
     reports_another_value,
+    stands_for_itself,
 )
 
 
@@ -95,22 +95,7 @@ def test_a_report_adds_a_number_a_day_or_a_name(report: str, said: str, more: bo
 )
 def test_a_command_is_an_imperative_or_a_request(text: str, is_command: bool) -> None:
     assert commands(text) is is_command
-
-
-@pytest.mark.parametrize(
-    ("text", "acted"),
-    [
-        ("I've moved the tour to the big barge.", True),
-        ("Rebooked for Saturday.", True),
-        ("No berth was free, so we took the next harbour.", True),
-        ("帮你换成大船了。", True),
-        ("They will thank you in June.", False),
-        ("The barge left at nine.", False),
-        ("三条船变四条了。", False),
-    ],
-)
-def test_some_reports_say_what_the_assistant_did(text: str, acted: bool) -> None:
-    assert has_acted(text) is acted
+    assert stands_for_itself(text) is not is_command
 
 
 def test_a_message_can_turn_to_another_matter() -> None:
