@@ -114,7 +114,7 @@ class NoteSearcher:
         self._contradicted: dict[str, tuple[float, bool]] = {}
         self._alike: dict[str, tuple[float, dict[str, list[str]]]] = {}
         self._pool_tags = PoolTags(records, embedder)
-        self._confidence = NoteConfidence(analyzer)
+        self._confidence = NoteConfidence(analyzer=analyzer, embedder=embedder)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="biem-notes-recall")
         self._tags = ScopeTags(records)
         self._candidates = CandidateSearch(records=records, index=index, embedder=embedder, tags=self._tags)
@@ -249,7 +249,7 @@ class NoteSearcher:
             wanted = max(top_k, self._reranked)
             hits = self._hits(found.scopes, few_of_each(order, self._policy.per_note, wanted))
             # The confidence is fitted to the order of the formula
-            hits.confidence = self._confidence.of(found.query, found.dated, hits, order)
+            hits.confidence = self._confidence.of(found.query, hits, order, found.dated)
             hits[:], failed = self._in_order(found.query, hits)
             hits.degraded = (*found.degraded, "reranker") if failed else found.degraded
             del hits[top_k:]
