@@ -49,11 +49,17 @@ class NoteConfidence:
         self._blank: Vector | None = None
 
     def of(
-        self, query: str, hits: Sequence[NoteHit], order: Sequence[RankedChunk], dated: Collection[str] = ()
+        self,
+        query: str,
+        hits: Sequence[NoteHit],
+        order: Sequence[RankedChunk],
+        *,
+        terms: Sequence[str],
+        dated: Collection[str] = (),
     ) -> float:
         """The confidence of hits that are the best of the pool `order`; 0 without any.
 
-        `dated`: index terms of the query that name times. A chunk of such a time has them in any case.
+        `terms`: what was looked for in each chunk. `dated`: those of the query that name times.
         """
         if not hits:
             return 0.0
@@ -61,14 +67,14 @@ class NoteConfidence:
         when = any(hit.why["when"] for hit in best)
         texts = [_said(hit) for hit in best]
         translated = [_is_wide(text) != _is_wide(query) for text in texts]
-        shared = self._shared(query, texts, dated if when else (), translated=any(translated))
-        judged = {hit.chunk.id for hit in best}
-        vectors = [
-            (one.parts[_CONTENT], one.chunk.vector)
-            for one in order
-            if one.chunk.id in judged and one.chunk.vector is not None and one.parts[_CONTENT]
-        ]
-        if not vectors:
+        ids = {hit.chunk.id for hit in best}
+        judged = [one for one in order if one.chunk.id in ids]
+        if any(translated):
+            shared = self._translated(query, texts, dated if when else ())
+        else:
+            shared = self._shared(query, terms, judged)
+        vectors = [(one.parts[_CONTENT], one.chunk.vector) for one in judged if one.chunk.vector is not None]
+        if not any(near for near, _ in vectors):  # nor is that of the query known
             return probability(_WORDS_BIAS + _WORDS_SHARED * shared)
         content = np.array([one.parts[_CONTENT] for one in order])
         above = max(near for near, _ in vectors) - float(content.mean())
@@ -88,20 +94,24 @@ class NoteConfidence:
         blank = self._blank
         return max((near - float(one @ blank) for near, one in vectors if one.shape == blank.shape), default=0.0)
 
-    def _shared(self, query: str, told: Sequence[str], dated: Collection[str], *, translated: bool) -> float:
-        """The share of the query's keywords that the chunks have; if `translated`, in either language. They have the
-        terms `dated` in any case.
-        """
+    def _shared(self, query: str, terms: Sequence[str], judged: Sequence[RankedChunk]) -> float:
+        """The share of the query's keywords that the chunks have: their terms are known, no text is read again."""
         keywords = self._analyzer.keywords(query, KEYWORDS)
+        asked = set(self._analyzer.lexemes(" ".join(keywords) or query)).intersection(terms)
+        there = {terms[place] for one in judged for place in one.chunk.asked}
+        return len(asked & there) / len(asked) if asked else 0.0
+
+    def _translated(self, query: str, told: Sequence[str], dated: Collection[str]) -> float:
+        """The share of the query's keywords that texts have in either language. They have the terms `dated` in any
+        case.
+        """
+        keywords = self._analyzer.keywords(query, KEYWORDS) or [query]
         said = set(dated).union(*map(self._analyzer.lexemes, told))
-        if translated and keywords:
-            wide = filter(wide_characters, told)  # of Latin words there is no translation
-            words = (word for text in wide for word in self._analyzer.keywords(text, _TRANSLATED_KEYWORDS))
-            said |= self._analyzer.english(words)
-            meant = ({*self._analyzer.lexemes(word), *self._analyzer.english([word])} for word in keywords)
-            return sum(not said.isdisjoint(terms) for terms in meant) / len(keywords)
-        asked = set(self._analyzer.lexemes(" ".join(keywords) or query))
-        return len(asked & said) / len(asked) if asked else 0.0
+        wide = filter(wide_characters, told)  # of Latin words there is no translation
+        words = (word for text in wide for word in self._analyzer.keywords(text, _TRANSLATED_KEYWORDS))
+        said |= self._analyzer.english(words)
+        meant = ({*self._analyzer.lexemes(word), *self._analyzer.english([word])} for word in keywords)
+        return sum(not said.isdisjoint(each) for each in meant) / len(keywords)
 
 
 def _is_wide(text: str) -> bool:

@@ -70,7 +70,11 @@ def confidence(
 ) -> float:
     """Of these hits and a chunk that is far from the query."""
     judge = NoteConfidence(analyzer=RuleAnalyzer(), embedder=embedder or Blank())
-    return judge.of(query, [hit for hit, _ in best], [*(chunk for _, chunk in best), FAR[1]], dated)
+    terms, order = RuleAnalyzer().lexemes(query), [*(chunk for _, chunk in best), FAR[1]]
+    for hit, chunk in best:  # as the statement that reads the pool does
+        there = RuleAnalyzer().lexemes(hit.chunk.body)
+        chunk.chunk.asked = tuple(place for place, term in enumerate(terms) if term in there)
+    return judge.of(query, [hit for hit, _ in best], order, terms=terms, dated=dated)
 
 
 def test_without_hits_there_is_no_confidence() -> None:
@@ -120,9 +124,9 @@ def test_questions_that_ask_for_nothing_are_embedded_once_and_again_after_an_out
     embedder = Blank(down=True)
     judge = NoteConfidence(analyzer=RuleAnalyzer(), embedder=embedder)
     hit, chunk = one("this", "Opening hours are on the board.", 0.9, direction(0.9, 0.5, 0))
-    assert judge.of(QUERY, [hit], [chunk, FAR[1]]) < 0.5
+    assert judge.of(QUERY, [hit], [chunk, FAR[1]], terms=[]) < 0.5
     # When it is back / Then the same chunk makes sure, and later queries embed nothing
     embedder.down = False
-    assert judge.of(QUERY, [hit], [chunk, FAR[1]]) > 0.5
-    assert judge.of(QUERY, [hit], [chunk, FAR[1]]) > 0.5
+    assert judge.of(QUERY, [hit], [chunk, FAR[1]], terms=[]) > 0.5
+    assert judge.of(QUERY, [hit], [chunk, FAR[1]], terms=[]) > 0.5
     assert embedder.calls == 1
