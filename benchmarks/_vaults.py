@@ -76,15 +76,28 @@ def read_folder(questions: Path, folder: Path) -> Vault:
         sections = [{"section_id": f"{name}#{place}", "text": part} for place, part in enumerate(parts)]
         notes.append({"note_id": name, "path": name, "markdown": text, "sections": sections})
     asked = []
+    for begins, question in _lines(questions):
+        evidence = [
+            note["note_id"] for note in notes if note["note_id"].startswith(tuple(filter(None, begins.split(","))))
+        ]
+        asked.append({"question": question, "evidence": evidence})
+    lang = "zh" if is_han("".join(note["markdown"] for note in notes)) else "en"
+    return vault_of({"id": questions.stem, "lang": lang, "notes": notes, "questions": asked})
+
+
+def read_questions(path: Path, limit: int) -> list[str]:
+    """The first questions of the first vault of a file, or of lines as `read_folder` reads them (`.txt`)."""
+    if path.suffix == ".txt":
+        return [question for _, question in _lines(path)][:limit]
+    return [one.text for vault in read_vaults(path, 1, limit) for one in vault.questions]
+
+
+def _lines(questions: Path) -> Iterator[tuple[str, str]]:
+    """Each question, after the beginnings of the paths that answer it."""
     for line in questions.read_text(encoding="utf-8").splitlines():
         begins, _, question = line.partition(" ")
         if question and begins != "#":
-            evidence = [
-                note["note_id"] for note in notes if note["note_id"].startswith(tuple(filter(None, begins.split(","))))
-            ]
-            asked.append({"question": question, "evidence": evidence})
-    lang = "zh" if is_han("".join(note["markdown"] for note in notes)) else "en"
-    return vault_of({"id": questions.stem, "lang": lang, "notes": notes, "questions": asked})
+            yield begins, question
 
 
 def _first_notes(data: dict[str, Any], limit: int | None) -> dict[str, Any]:

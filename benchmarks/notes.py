@@ -4,8 +4,9 @@ Each vault is written to a folder, added, synced and asked through the public AP
 sections, question by question in turns. The rank of a note is that of its best section. `R@k` counts the notes that
 answer, `section_R@10` the sections. A question that is a heading of a file (`docs_*`) is removed from the file first.
 `chain_share`: citations and headings over what is shown of all hits. `told`: the share of questions for which a block
-would have notes at all, being sure enough; `told_R@5` counts only these, and `told_foreign` is the share among the
-questions of `--foreign`, which other notes answer. `--policy NAME=VALUE` changes a number of the
+would have notes at all, being sure enough; `told_R@5` counts only these, `silent` is the share without any among those
+whose note is in the first five, and `told_foreign` the share among the questions of `--foreign`, which other notes
+answer. `--policy NAME=VALUE` changes a number of the
 ranking, such as `gamma=0`. With `--folder DIR` the data are lines of a text instead: the beginning of the name of one
 of the folder's files and a question that this file answers (`benchmarks/collections/decisions.txt`).
 """
@@ -32,7 +33,7 @@ from benchmarks._data import data_name
 from benchmarks._embedders import PassageCache, choose_embedder
 from benchmarks._hybrid import MilvusHybrid
 from benchmarks._options import positive
-from benchmarks._vaults import Section, Vault, read_folder, read_vaults
+from benchmarks._vaults import Section, Vault, read_folder, read_questions, read_vaults
 from benchmarks.metrics import mean, new_gold, percentiles, recall_at, score
 from biem.bootstrap import servers
 from biem.config import Settings, load_settings
@@ -44,7 +45,7 @@ _DEEP = 100
 """Sections asked for, so that twenty notes are among them."""
 _COLUMNS = (
     *("data", "system", "n", "R@5", "R@10", "R@20", "nDCG@10", "MRR", "section_R@10", "p50_ms", "p95_ms"),
-    *("told", "told_R@5", "told_foreign", "chain_share", "sections"),
+    *("told", "told_R@5", "silent", "told_foreign", "chain_share", "sections"),
 )
 _RRF_K = 60
 _FOREIGN = 30
@@ -244,9 +245,7 @@ def measure(file: Path, options: argparse.Namespace) -> list[dict[str, object]]:
                 system.load(vault)
                 took = time.perf_counter() - began
                 print(f"{system.name} {vault.id}: {len(vault.sections)} sections in {took:.1f} s", file=sys.stderr)
-        foreign = [
-            one.text for path in options.foreign for vault in read_vaults(path, 1, _FOREIGN) for one in vault.questions
-        ]
+        foreign = [question for path in options.foreign for question in read_questions(path, _FOREIGN)]
         rows += [_asked(data_name(file), system, system.name, vaults, foreign) for system in systems]
         for own in (system for system in systems if isinstance(system, BiemNotes) and memory is not None):
             assert memory is not None
@@ -268,7 +267,7 @@ def changed(policy: NoteRankPolicy, change: Sequence[str]) -> NoteRankPolicy:
 def _asked(
     data: str, system: NoteSystem, name: str, vaults: Sequence[Vault], foreign: Sequence[str]
 ) -> dict[str, object]:
-    scores, in_sections, times, told = [], [], [], []
+    scores, in_sections, times, told, silent = [], [], [], [], list[bool]()
     if isinstance(system, BiemNotes):
         system.shown = system.chain = 0
     for vault in vaults:
@@ -282,7 +281,10 @@ def _asked(
             groups = [frozenset([note]) for note in question.notes]
             scores.append(score(notes, groups, {}, frozenset()))
             if isinstance(system, BiemNotes):
-                told.append(recall_at(5, new_gold(notes[:5], groups), len(groups)) if system.is_told else None)
+                among = recall_at(5, new_gold(notes[:5], groups), len(groups))
+                told.append(among if system.is_told else None)
+                if among:
+                    silent.append(not system.is_told)
             if question.sections:
                 wanted = [frozenset([key]) for key in question.sections]
                 in_sections.append(recall_at(10, new_gold(found[:10], wanted), len(wanted)))
@@ -293,6 +295,7 @@ def _asked(
         row["chain_share"] = system.chain / system.shown
         row["told"] = sum(one is not None for one in told) / len(told)
         row["told_R@5"] = sum(one or 0.0 for one in told) / len(told)
+        row["silent"] = sum(silent) / len(silent) if silent else None
         if foreign:
             row["told_foreign"] = _told_share(system, vaults, foreign)
     return row

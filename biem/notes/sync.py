@@ -10,8 +10,9 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import islice
 from typing import Protocol
 
 from biem.domain.note import FileStat, ParsedNote, SkippedNote, StoredChunks
@@ -42,6 +43,10 @@ Progress = Callable[[int, int], None]
 """Called with the number of files done, and of all that are to be read."""
 
 _READ_AT_ONCE = 32
+_EARLY = 8
+"""Edited files that are stored during the walk; more are read several at once, after it."""
+_LOOK_AFTER = 64
+"""Files of a walk after which it is seen whether some of them were edited."""
 
 
 class _Unreadable(Exception):
@@ -57,6 +62,12 @@ class _Run:
     report: ScanReport
     removed: list[str]
     """Ids of chunks whose rows are to leave the index."""
+    same: list[FileStat] = field(default_factory=list)
+    """Files of which only size, time or inode are others than known."""
+    early: set[str] = field(default_factory=set)
+    """Paths of the files that were stored during the walk."""
+    told: int = 0
+    """How many files had changed when searches were last made to see it."""
 
     def add(self, **counts: int) -> None:
         """Add to the counts of the report."""
@@ -157,27 +168,32 @@ class Scanner:
                     raise StoreUnavailable(f"{library.root} leads to another folder now: add that one as a library")
             edited = None if full or not changed else self._edited(run, changed)
             walk = edited or self._walked(run)
-        except _Unreadable as error:
-            logger.warning("library %s is not scanned: %s", library.name, error)
-            return replace(run.report, outcome="unreadable", reason=str(error))
-        run.report = replace(run.report, files=len(walk.files))
-        changes = compare(walk, run.known, scanned_ns=_nanoseconds(library.scanned_at), full=full)
-        run.add(unchanged=len(changes.unchanged))
-        moved = self._moved(run, changes)
-        try:
+            run.report = replace(run.report, files=len(walk.files))
+            changes = compare(walk, run.known, scanned_ns=_nanoseconds(library.scanned_at), full=full)
+            changes = replace(changes, changed=tuple(file for file in changes.changed if file.path not in run.early))
+            run.add(unchanged=len(changes.unchanged))
+            moved = self._moved(run, changes)
             for skipped in walk.skipped:
                 self._skip(run, FileStat(skipped.path, 0, 0, 0), skipped.reason)
             self._read_all(run, changes, moved, on_progress)
             vanished = [file.stat.path for file in changes.vanished if file.stat.path not in moved.values()]
             self._delete(run, vanished, len(run.known), accept=accept)
-            if run.report.altered:
-                self._stored()
+            self._tell(run)
             self._close(run, None if edited else started, full=full)
+        except _Unreadable as error:
+            logger.warning("library %s is not scanned: %s", library.name, error)
+            return replace(run.report, outcome="unreadable", reason=str(error))
         except NotFound as error:  # the library was removed meanwhile
             return replace(run.report, outcome="removed", reason=str(error))
         finally:  # last: a search for the new chunks would wait for the index during a removal
             self._purge(run.removed)
         return run.report
+
+    def _tell(self, run: _Run) -> None:
+        """Make searches see what is stored, if there is more of it than before."""
+        if run.report.altered > run.told:
+            run.told = run.report.altered
+            self._stored()
 
     def _edited(self, run: _Run, changed: frozenset[str]) -> Walk | None:
         """The files that changed, if each is known and still there; else a file or a folder came, went or moved."""
@@ -192,14 +208,38 @@ class Scanner:
         return Walk(files)
 
     def _walked(self, run: _Run) -> Walk:
-        """All files, and the known ones among them."""
-        library = run.library
+        """All files, and the known ones among them. The first edited ones are stored meanwhile: a walk through a large
+        folder takes longer than reading a file.
+        """
+        library, found = run.library, list[FileStat | SkippedNote]()
         with ThreadPoolExecutor(1, thread_name_prefix="biem-notes-known") as pool:  # PostgreSQL works during the walk
             known = pool.submit(self._records.files, library)
             with _reading_folder():
-                walk = self._files.walk(library.root, library.exclude)
+                walk = self._files.each(library.root, library.exclude)
+            looked, is_early = 0, True
+            while part := list(islice(walk, _LOOK_AFTER)):
+                found += part
+                if is_early and known.done():
+                    run.known = known.result()
+                    is_early = self._take_edited(run, found[looked:])
+                    looked = len(found)
         run.known = known.result()
-        return walk
+        return Walk.of(found)
+
+    def _take_edited(self, run: _Run, found: Iterable[FileStat | SkippedNote]) -> bool:
+        """Store the edited files among these; False once there are as many as are stored early."""
+        for file in found:
+            if isinstance(file, SkippedNote) or run.known.has(file) or file.path not in run.known:
+                continue
+            content = self._read(run.library, file)
+            if isinstance(content, FileContent):
+                run.add(read=1)
+                run.same += self._take(run, content, None)
+                run.early.add(file.path)
+                self._tell(run)
+                if len(run.early) == _EARLY:
+                    return False
+        return True
 
     def _is_due_in_full(self, library: Library, now: datetime) -> bool:
         last = library.full_at
@@ -236,16 +276,15 @@ class Scanner:
 
     def _read_all(self, run: _Run, changes: FileChanges, moved: dict[str, str], on_progress: Progress | None) -> None:
         files = [*changes.new, *changes.changed]
-        same: list[FileStat] = []
         for done, (file, content) in enumerate(self._contents(run.library, files), 1):
             if isinstance(content, SkippedNote):
                 self._skip(run, file, content.reason)
             elif content is not None:  # else it changed while it was read: the next scan sees it
                 run.add(read=1)
-                same += self._take(run, content, moved.get(file.path))
+                run.same += self._take(run, content, moved.get(file.path))
             if on_progress:
                 on_progress(done, len(files))
-        self._records.touch(run.library, same)
+        self._records.touch(run.library, run.same)
 
     def _take(self, run: _Run, content: FileContent, moved_from: str | None) -> Iterable[FileStat]:
         """Store a file; returns its stat instead if only that has changed."""

@@ -1,9 +1,10 @@
 """The files of a library."""
 
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from operator import attrgetter
+from typing import Protocol, Self
 
 from biem.domain.note import FileStat, SkippedNote
 
@@ -14,6 +15,16 @@ class Walk:
 
     files: tuple[FileStat, ...]
     skipped: tuple[SkippedNote, ...] = ()
+
+    @classmethod
+    def of(cls, found: Iterable[FileStat | SkippedNote]) -> Self:
+        """All of these, sorted."""
+        files: list[FileStat] = []
+        skipped: list[SkippedNote] = []
+        for one in found:
+            (files if isinstance(one, FileStat) else skipped).append(one)  # type: ignore[arg-type]
+        by_path = attrgetter("path")
+        return cls(tuple(sorted(files, key=by_path)), tuple(sorted(skipped, key=by_path)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +54,9 @@ class Files(Protocol):
         Links to a folder or to a file outside of the root, and what may not be read, are `skipped`, each with its
         reason; a skipped folder's path ends in `/`. Raises `StoreUnavailable` as `top`.
         """
+
+    def each(self, root: str, exclude: Sequence[str] = ()) -> Iterator[FileStat | SkippedNote]:
+        """What `walk` finds, one by one and unsorted, while it goes on; raises `StoreUnavailable` only at once."""
 
     def stats(self, root: str, paths: Collection[str]) -> tuple[FileStat, ...]:
         """Those of these paths that are files, no links, sorted by path. Files that `walk` ignores are among them."""

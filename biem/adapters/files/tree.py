@@ -4,7 +4,6 @@ import os
 import stat
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from operator import attrgetter
 from pathlib import Path
 
 from biem.adapters.files.ignored import FILLED_BY_PROGRAMS, IGNORE_FILES, IgnoreRules, is_temporary
@@ -40,14 +39,15 @@ class FolderFiles:
 
     def walk(self, root: str, exclude: Sequence[str] = (), *, obey: bool = True) -> Walk:
         """See `Files.walk`."""
-        top = Path(self.top(root))
-        files: list[FileStat] = []
-        skipped: list[SkippedNote] = []
+        return Walk.of(self._each(root, exclude, obey=obey))
+
+    def each(self, root: str, exclude: Sequence[str] = ()) -> Iterator[FileStat | SkippedNote]:
+        """See `Files.each`."""
+        return self._each(root, exclude, obey=True)
+
+    def _each(self, root: str, exclude: Sequence[str], *, obey: bool) -> Iterator[FileStat | SkippedNote]:
         left_out = [*(FILLED_BY_PROGRAMS if obey else ()), *exclude]
-        for found in _walk(top, IgnoreRules().and_of("", left_out), obey=obey):
-            (files if isinstance(found, FileStat) else skipped).append(found)  # type: ignore[arg-type]
-        by_path = attrgetter("path")
-        return Walk(tuple(sorted(files, key=by_path)), tuple(sorted(skipped, key=by_path)))
+        return _walk(Path(self.top(root)), IgnoreRules().and_of("", left_out), obey=obey)
 
     def stats(self, root: str, paths: Collection[str]) -> tuple[FileStat, ...]:
         """See `Files.stats`."""

@@ -4,7 +4,7 @@ What reads files is imported when a folder is read: most programs only ask.
 """
 
 import platform
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache, partial
@@ -270,6 +270,10 @@ class LateFiles:
     def walk(self, root: str, exclude: Sequence[str] = (), *, obey: bool = True) -> Walk:
         """See `Files.walk`."""
         return self._files.walk(root, exclude, obey=obey)
+
+    def each(self, root: str, exclude: Sequence[str] = ()) -> Iterator[FileStat | SkippedNote]:
+        """See `Files.each`."""
+        return self._files.each(root, exclude)
 
     def stats(self, root: str, paths: Collection[str]) -> tuple[FileStat, ...]:
         """See `Files.stats`."""

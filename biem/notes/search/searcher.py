@@ -62,8 +62,10 @@ class RankedPool:
     query: str
     order: Sequence[RankedChunk] = ()
     tags: CurrentTags | None = None
+    terms: Sequence[str] = ()
+    """Index terms that were looked for in each chunk."""
     dated: frozenset[str] = frozenset()
-    """Index terms of the query that name times."""
+    """Those of the query that name times."""
     degraded: tuple[str, ...] = ()
 
 
@@ -114,7 +116,7 @@ class NoteSearcher:
         self._contradicted: dict[str, tuple[float, bool]] = {}
         self._alike: dict[str, tuple[float, dict[str, list[str]]]] = {}
         self._pool_tags = PoolTags(records, embedder)
-        self._confidence = NoteConfidence(analyzer)
+        self._confidence = NoteConfidence(analyzer=analyzer, embedder=embedder)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="biem-notes-recall")
         self._tags = ScopeTags(records)
         self._candidates = CandidateSearch(records=records, index=index, embedder=embedder, tags=self._tags)
@@ -238,7 +240,8 @@ class NoteSearcher:
             order = ranked(pool, question, known, self._weights, self._policy)
             keep()
             span.add(pool=len(pool))
-        return RankedPool(scopes, query, order, found.tags, times.terms, tuple(dict.fromkeys(degraded)))
+        servers = tuple(dict.fromkeys(degraded))
+        return RankedPool(scopes, query, order, found.tags, sought.terms, times.terms, servers)
 
     def told(self, found: RankedPool, *, top_k: int, guides: Collection[str] = ()) -> NoteHits:
         """The best of a pool. `guides`: names that the best memories of the same query mention; they raise chunks with
@@ -249,7 +252,7 @@ class NoteSearcher:
             wanted = max(top_k, self._reranked)
             hits = self._hits(found.scopes, few_of_each(order, self._policy.per_note, wanted))
             # The confidence is fitted to the order of the formula
-            hits.confidence = self._confidence.of(found.query, found.dated, hits, order)
+            hits.confidence = self._confidence.of(found.query, hits, order, terms=found.terms, dated=found.dated)
             hits[:], failed = self._in_order(found.query, hits)
             hits.degraded = (*found.degraded, "reranker") if failed else found.degraded
             del hits[top_k:]

@@ -2,8 +2,9 @@
 
 import signal
 import threading
+import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from benchmarks._vault_edits import VaultEdits
 from benchmarks.note_chaos import differences
 from biem.adapters.files.tree import FolderFiles
 from tests.support.cli_process import Cli, running
-from tests.support.fakes import eventually
+from tests.support.fakes import PATIENCE_S, eventually
 
 
 @pytest.fixture
@@ -60,6 +61,45 @@ def test_a_sync_pauses_while_another_thread_is_in_a_call(memory: biem.Memory, tm
     # And everything once the call has ended
     syncing.join(30)
     assert memory.notes.stats()[0].files["indexed"] == 1
+
+
+def test_an_edited_file_is_found_before_the_walk_through_its_folder_ends(
+    memory: biem.Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Given a library with an edited file, and a walk that goes on until this file is found
+    written(tmp_path)
+    memory.notes.add(tmp_path, name="lib")
+    memory.notes.sync()
+    (tmp_path / "note-1.md").write_text("# Subject 1\n\nThe harbour has a berth for trawlers.\n")
+    seen: list[bool] = []
+
+    class Files(FolderFiles):
+        def each(self, root: str, exclude: Sequence[str] = ()) -> Iterator[Any]:
+            found = [*super().each(root, exclude)]
+            yield from found
+            until = time.monotonic() + PATIENCE_S
+            while not (is_stored := "trawlers" in str(memory.notes.get("note-1.md"))) and time.monotonic() < until:
+                yield from [next(one for one in found if one.path == "note-0.md")] * 64
+            seen.append(is_stored and "note-1.md" in paths(memory))
+
+    monkeypatch.setattr(memory._system.notes.scanner, "_files", Files())
+    # When it is scanned / Then it is found during the walk, and is stored once
+    [report] = memory.notes.sync().libraries
+    assert seen == [True]
+    assert report.changed == 1
+
+
+def test_of_many_edited_files_each_is_stored_once(memory: biem.Memory, tmp_path: Path) -> None:
+    # Given more edited files than are stored during a walk
+    written(tmp_path, 20)
+    memory.notes.add(tmp_path, name="lib")
+    memory.notes.sync()
+    for number in range(15):
+        (tmp_path / f"note-{number}.md").write_text(f"# Subject {number}\n\nThe harbour has trawlers, {number}.\n")
+    # When they are scanned / Then each was read and stored, once
+    [report] = memory.notes.sync().libraries
+    assert (report.changed, report.unchanged) == (15, 5)
+    assert all("trawlers" in str(memory.notes.get(f"note-{number}.md")) for number in range(15))
 
 
 @pytest.mark.parametrize("edited", [False, True])

@@ -1,8 +1,9 @@
 """Vaults of the benchmark of notes."""
 
+import json
 from pathlib import Path
 
-from benchmarks._vaults import read_folder
+from benchmarks._vaults import read_folder, read_questions
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -36,6 +37,17 @@ def test_notes_of_subfolders_may_answer_together_and_tell_their_language(tmp_pat
     vault = read_folder(questions, folder)
     assert vault.lang == "zh"
     assert [one.notes for one in vault.questions] == [("三月/01.md", "三月/02.md")]
+
+
+def test_foreign_questions_come_from_vaults_or_from_lines(tmp_path: Path) -> None:
+    lines, vaults = tmp_path / "kitchen.txt", tmp_path / "kitchen.jsonl"
+    lines.write_text("# a comment\n01 How hot?\n02 要洗吗？\n", encoding="utf-8")
+    note = {"note_id": "a", "path": "a", "markdown": "# Tea\n\nGreen.\n"}
+    asked = [{"question": f"Which tea, {number}?", "evidence": ["a"]} for number in range(3)]
+    vaults.write_text(json.dumps({"id": "v", "notes": [note], "questions": asked}), encoding="utf-8")
+    assert read_questions(lines, 5) == ["How hot?", "要洗吗？"]
+    assert read_questions(lines, 1) == ["How hot?"]
+    assert read_questions(vaults, 2) == ["Which tea, 0?", "Which tea, 1?"]
 
 
 def test_each_question_about_the_decisions_has_one_answer() -> None:
