@@ -205,7 +205,9 @@ _DESCRIBES = late(
 _OFFERS = late(
     r"\b(?:(?:how|what) (?:else )?(?:can|may|could) i (?:help|do|assist)"
     r"|(?:can|may|shall|should|could) i (?:help|assist)"
-    r"|(?:would|do) you (?:like|want) me to|anything else|want me to)\b[^.!?]*\?$"
+    r"|(?:would|do) you (?:like|want) me to|anything else|want me to"
+    r"|(?:^|[.!?]\s)\W*(?:(?:do you )?want (?:any|some|help|an?)|(?:shall|should) (?:i|we))\b(?![^.!?]*\bor\b)"
+    r")\b[^.!?]*\?$"
     r"|(?:需要我|要我|我能|我可以|还有什么)[^。！？]*[?？]$",
     re.IGNORECASE,
 )

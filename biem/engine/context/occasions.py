@@ -37,6 +37,12 @@ _LASTING = re.compile(
     re.IGNORECASE,
 )
 """What begins or ends then for good."""
+_AT_THE_MOMENT = re.compile(
+    r"\b(?:at the moment|right now|currently|at present|presently|for now|for the time being|these days|as of now)\b"
+    r"|目前|眼下|现在|这阵子|这段时间",
+    re.IGNORECASE,
+)
+"""Asks for what holds just now, though it may not last."""
 _HABIT = re.compile(
     r"\b(?:every|each|always|usually|normally|generally)\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days\b"
     r"|每|平时|平常|通常|一般|总是|都是",
@@ -54,7 +60,7 @@ def is_exception(newer: str, older: str, asked: str) -> bool:
     a habit. False if the question, too, is about an occasion.
     """
     new, old, question = map(_read, (newer, older, asked))
-    if new.until_only and _ASKS_FOR_AN_END.search(asked):
+    if (new.until_only and _ASKS_FOR_AN_END.search(asked)) or (new.ends and _AT_THE_MOMENT.search(asked)):
         return False
     if not new.passes or new.lasts or question.passes or (old.passes and not old.lasts):
         return False

@@ -11,7 +11,7 @@ near their numbers are, and how much the vector of the later one is that of a te
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import timedelta
 
@@ -31,6 +31,7 @@ from biem.engine.context.modifiers import (
 )
 from biem.engine.context.occasions import is_exception
 from biem.engine.context.persons import ACTING, UNNAMED, is_of_an_unnamed_person, names_owner, states_own
+from biem.engine.context.quantities import amounts, counts_on, nearness, quantities
 from biem.engine.context.same_subject import (
     are_same,
     closest_before,
@@ -61,12 +62,11 @@ _BOTH = _MOST_OWN = 2
 """Number of lines of a pair, and maximum number of words that only a pair has."""
 _WHOLE = 0.8
 """Share of the earlier line's index terms from which a question tells that line again."""
+_NEAR = 0.1
+"""Nearness of two numbers from which one may be a later count of what the other counted."""
 _MONEY = "money"
 _OF_NO_THING = frozenset(("rule",))
 """Topics that an amount of anything may have: "from now on"."""
-_QUANTITY = re.compile(r"\D?(\d+(?:\.\d+)?)(?::(\d\d))?([KM]?)(?![\d-])")
-"""A number as `Matter` has it: `18K`, `09:30`, `€1200`, `45d`; no date."""
-_TIMES = {"": 1.0, "K": 1e3, "M": 1e6}
 _WHO = re.compile(r"\bwho(?:m|se)?\b|谁|[叫姓]什么|哪位", re.IGNORECASE)
 _ADDS = re.compile(
     r"\b(?:also|besides|in addition|another one|as well|has company|got a second)\b|\bon top\b(?! of (?:it|the)\b)"
@@ -102,6 +102,7 @@ class Succession:
         self._common = common | question.terms | question.matter.things
         self._worth = {id(line): line.worth for line in lines}
         self._tells = is_statement(question.text)
+        self._quantities = {id(line): list(quantities(line.hit.node.text, line.matter)) for line in lines}
         self._asks_who = "name" in question.matter.wants or _WHO.search(question.text) is not None
 
     def may_succeed(self, newer: RatedLine, older: RatedLine) -> bool:
@@ -334,7 +335,26 @@ class Succession:
         bias, weights = (_RETOLD_BIAS, _RETOLD) if self._is_retold(older) else (_BIAS, _WEIGHTS)
         found = bias + sum(weight * measured[name] for name, weight in weights.items())
         denied = denies_former(newer.hit.node.text, newer.matter, older.matter)
-        return max(found, 0.0) if denied else found
+        return max(found, 0.0) if denied or self._counts_on(newer, older) else found
+
+    def _counts_on(self, newer: RatedLine, older: RatedLine) -> bool:
+        """Whether it gives a later number of what the older counts, and calls that by a pronoun: "that leaves seven".
+
+        Of the lines said before with a number the older is the closest to it, or has the nearest number.
+        """
+        count = counts_on(newer.hit.node.text) if "amount" in self._question.matter.wants else None
+        if count is None or not (
+            older.terms & self._question.terms or older.matter.topics & self._question.matter.topics
+        ):
+            return False
+        near = nearness([count], self._quantities[id(older)])
+        if near < _NEAR:
+            return False
+        earlier = [line for line in self._lines if line.hit.node.at < newer.hit.node.at and line is not older]
+        counted = [line for line in earlier if self._quantities[id(line)]]
+        return all(likeness(newer, line) <= likeness(newer, older) for line in counted) or all(
+            nearness([count], self._quantities[id(line)]) < near for line in counted
+        )
 
     def _is_retold(self, older: RatedLine) -> bool:
         """Whether the question is no question, but tells this line again."""
@@ -379,7 +399,7 @@ class Succession:
             "later_asked": self._rarity(newer_words & terms) / self._asked,
             "earlier_asked": self._rarity(asked_of) / self._asked,
             "own_words": min(sum(self._holders[term] == _BOTH for term in common - terms), _MOST_OWN),
-            "near_numbers": _nearness(one, other),
+            "near_numbers": nearness(list(amounts(one)), list(amounts(other))),
             "lacks_asked": lacks,
             "lacks_asked_alike": lacks * alike,
             "part_asked": self._rarity(asked_of - newer_words) * self._rarity(asked_of & newer_words) / self._asked**2,
@@ -412,19 +432,6 @@ class Succession:
 def _was_once(once: Matter, now: Matter) -> bool:
     """Whether one tells only how something once was, and the other how it is."""
     return once.past and not once.holds and now.holds and not now.past
-
-
-def _nearness(one: Matter, other: Matter) -> float:
-    """Of the nearest two unequal numbers of two texts the square of the smaller by the larger; 0 if one has none."""
-    pairs = ((left, right) for left in _quantities(one) for right in _quantities(other) if left != right)
-    return max(((min(pair) / max(pair)) ** 2 for pair in pairs), default=0.0)
-
-
-def _quantities(matter: Matter) -> Iterator[float]:
-    for number in matter.numbers:
-        if found := _QUANTITY.match(number):
-            whole, minutes, times = found.groups()
-            yield (float(whole) + float(minutes or 0.0) / 60.0) * _TIMES[times]
 
 
 def _changed(line: RatedLine) -> float:
