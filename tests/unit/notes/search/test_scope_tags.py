@@ -6,8 +6,8 @@ from typing import cast
 import pytest
 
 from biem.domain.scope import Scope
-from biem.notes import scope_tags
-from biem.notes.scope_tags import ScopeTags
+from biem.notes.search import scope_tags
+from biem.notes.search.scope_tags import ScopeTags
 from biem.ports.notes.records import NoteRecords, TagInfo
 
 

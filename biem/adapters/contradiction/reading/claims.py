@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from biem.adapters.analyzers.chinese_words import knowing
-from biem.adapters.contradiction.reading import Reading
+from biem.adapters.contradiction.reading.reader import Reading
 
 _JOINED = re.compile(
     r"\s*[,;]?\s+(?:and|but|while|whereas|plus|as well as)\s+(?:also\s+|then\s+)?"

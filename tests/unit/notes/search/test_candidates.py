@@ -11,8 +11,8 @@ from biem.domain.policies.notes import NoteRankPolicy
 from biem.domain.scope import Scope
 from biem.domain.times.spans import Window
 from biem.errors import StoreUnavailable
-from biem.notes.candidates import CandidateSearch, NoteCandidates, Sought, count_dated, count_renamed, paired
-from biem.notes.scope_tags import CurrentTags, ScopeTags
+from biem.notes.search.candidates import CandidateSearch, NoteCandidates, Sought, count_dated, count_renamed, paired
+from biem.notes.search.scope_tags import CurrentTags, ScopeTags
 from biem.ports import Vector
 from biem.ports.notes.index import NoteFilter, NoteIndex
 from biem.ports.notes.records import NamedTags, NoteRecords, PoolChunk, TagInfo

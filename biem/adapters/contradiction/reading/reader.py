@@ -17,9 +17,9 @@ from biem.adapters.analyzers.characters import DENSE, normal
 from biem.adapters.analyzers.chinese_words import knowing
 from biem.adapters.analyzers.quantities import Quantities
 from biem.adapters.contradiction import lexicon
-from biem.adapters.contradiction.clauses import pieces
 from biem.adapters.contradiction.lexicon.contractions import LONGEST, expanded
-from biem.adapters.contradiction.time_phrases import COMING, SINCE, beginnings, marked, timed
+from biem.adapters.contradiction.reading.clauses import pieces
+from biem.adapters.contradiction.reading.time_phrases import COMING, SINCE, beginnings, marked, timed
 from biem.domain.conflict import Statement
 from biem.lazy import lazy
 

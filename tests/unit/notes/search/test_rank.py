@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 
 from biem.domain.policies.notes import NoteRankPolicy
-from biem.notes.rank import NoteQuestion, TagVectors, few_of_each, guided, ranked, rareness, scaled, tag_key, weighted
+from biem.notes.search.rank import (
+    NoteQuestion,
+    TagVectors,
+    few_of_each,
+    guided,
+    ranked,
+    rareness,
+    scaled,
+    tag_key,
+    weighted,
+)
 from biem.ports import Vector
 from biem.ports.notes.records import PoolChunk, TagInfo
 

@@ -3,9 +3,9 @@
 import re
 
 from biem.adapters.contradiction import lexicon
-from biem.adapters.contradiction.reading import Clause, Reading, StatementReader
-from biem.adapters.contradiction.slots import unit
-from biem.adapters.contradiction.time_phrases import COMING, OCCASION, SINCE
+from biem.adapters.contradiction.reading.reader import Clause, Reading, StatementReader
+from biem.adapters.contradiction.reading.time_phrases import COMING, OCCASION, SINCE
+from biem.adapters.contradiction.statements.number_kinds import unit
 from biem.domain.conflict import Verdict
 
 _ANNOUNCED = re.compile(

@@ -2,7 +2,7 @@
 
 import re
 
-from biem.adapters.contradiction.reading import Reading
+from biem.adapters.contradiction.reading.reader import Reading
 
 _GOES = (
     r"\b(?:flight|train|bus|coach|ferry|plane|boat|ride|drive|driving|journey|trip|way|connection|crossing"

@@ -3,8 +3,8 @@
 import pytest
 
 from biem.domain.notes.library import NotePassage, cited
-from biem.notes.candidates import mentioned
-from biem.notes.search import citation_of
+from biem.notes.search.candidates import mentioned
+from biem.notes.search.searcher import citation_of
 
 
 @pytest.mark.req("G39")

@@ -2,6 +2,8 @@
 
 import re
 
+from biem.adapters.contradiction.statements.number_kinds import SMALL
+
 PRONOUNS = re.compile(r"(?:I|we|he|she|they|you|it|我们?|你们?|他们?|她们?|咱们?|我自己)$", re.IGNORECASE)
 ANAPHOR = re.compile(r"^(?:其|它们?|他们?|她们?|(?:he|she|it|they|his|her|its|their)\b)", re.IGNORECASE)
 TOPIC = re.compile(
@@ -86,7 +88,6 @@ PLACE_ZH = re.compile(r"(?:里|上|下|旁边|后面|前面|抽屉|桌|柜|楼|�
 INTRODUCED = re.compile(r"[一二两三四五六七八九十几有了][个只条位名头匹道部本家款种首座门台辆套]")
 """一只猫: introduces a person or thing."""
 ENDS = re.compile(r"closes?|ends?|expires?", re.IGNORECASE)
-SMALL = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 COUNT = re.compile(
     r"^(?:(?:yes|well|and|so)[, ]+)?(?P<who>I|we|he|she|they|(?:[Mm]y|[Oo]ur|[Tt]he) \w+|[A-Z]\w+)\s"
     rf"(?:now |only |also |still )?(?:have|has)\s(?:got\s)?(?P<value>\d{{1,6}}|{'|'.join(SMALL)})\s"

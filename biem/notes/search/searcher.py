@@ -14,39 +14,26 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
-import numpy as np
-
 from biem.domain.notes.library import EXCERPT_CHARS, NoteHit, NoteHits, NotePassage, cited, folders_needed
 from biem.domain.policies.notes import NoteRankPolicy
 from biem.domain.scope import Scope
-from biem.domain.scores import clamp01, probability
+from biem.domain.scores import clamp01
 from biem.domain.speech.excerpt import excerpt
 from biem.domain.times.bare import asks_for_a_time_only
 from biem.domain.times.spans import Window
 from biem.domain.times.windows import beside, earlier, windows
-from biem.domain.tokens import wide_characters
 from biem.errors import BiemError
-from biem.notes.candidates import CandidateSearch, NoteCandidates, Sought, count_dated, count_renamed, paired
 from biem.notes.dates import date_of
 from biem.notes.indexed_text import indexed_text
-from biem.notes.rank import (
-    PARTS,
-    ChunkTags,
-    NoteQuestion,
-    RankedChunk,
-    TagKey,
-    TagVectors,
-    few_of_each,
-    guided,
-    ranked,
-    tag_key,
-)
-from biem.notes.scope_tags import CurrentTags, ScopeTags
+from biem.notes.search.candidates import CandidateSearch, Sought, count_dated, count_renamed, paired
+from biem.notes.search.confidence import KEYWORDS, NoteConfidence
+from biem.notes.search.pool_tags import PoolTags
+from biem.notes.search.rank import NoteQuestion, RankedChunk, few_of_each, guided, ranked
+from biem.notes.search.scope_tags import CurrentTags, ScopeTags
 from biem.notes.tags import identity, is_idle, stem
-from biem.ports import Analyzer, Clock, Embedder, Vector
+from biem.ports import Analyzer, Clock, Embedder
 from biem.ports.notes.index import NoteFilter, NoteIndex
 from biem.ports.notes.records import NoteRecords, NotesSize, PoolChunk
-from biem.recent import Recent
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.notes")
@@ -55,31 +42,16 @@ Rerank = Callable[[str, Sequence[str]], list[float] | None]
 """How well each text answers a query, in [0, 1]; None if the reranker fails."""
 
 _THREADS = 12
-_VECTOR_BYTES, _CHUNK_TAG_BYTES = 40_000_000, 10_000_000
-"""Vectors that are kept: of chunks and tags, and the sums of those of all tags of a chunk."""
 _USED_S = 5.0
 """How long it is believed that a scope has notes, or has none."""
 _ALIKE_S = 60.0
 """How long it is believed which files have one name; scans of this process end it."""
 _MOST_ALIKE = 256
 """Groups of scopes of which that is kept."""
-_KEYWORDS = 12
-"""Keywords of a query by which the confidence is judged."""
 _HAN_WORD = 2
 """Characters of those index terms of a Chinese text that may be words."""
 _MOST_TAGGED = 1_000
 """Notes searched where the caller names tags."""
-_BIAS, _SHARED, _NEAR = -3.7, 4.5, 12.0
-"""Confidence: log-odds of nothing, for all keywords of the query in the best chunks, and per cosine above the pool."""
-_SOUGHT = 2.5
-"""In place of `_SHARED` where the best chunk is not in the script of a Chinese query: it was found by such words."""
-_TRANSLATED = 0.75
-"""Added if the best chunk is in another script than the query: its cosine lies nearer to those of the pool then."""
-_TRANSLATED_KEYWORDS = 200
-"""Chinese words of the best chunks whose translations are compared with a query in English."""
-_CONTENT = PARTS.index("content")
-_JUDGED = 3
-"""Best hits by which the confidence is judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +101,6 @@ class NoteSearcher:
         work pauses meanwhile.
         """
         self._records = records
-        self._embedder = embedder
         self._analyzer = analyzer
         self._clock = clock
         self._policy = policy
@@ -142,9 +113,8 @@ class NoteSearcher:
         self._used: dict[str, tuple[float, bool]] = {}
         self._contradicted: dict[str, tuple[float, bool]] = {}
         self._alike: dict[str, tuple[float, dict[str, list[str]]]] = {}
-        size = embedder.info.dim * 4
-        self._vectors: Recent[bytes, Vector] = Recent(_VECTOR_BYTES // size)
-        self._of_tags: Recent[tuple[object, TagKey], ChunkTags] = Recent(_CHUNK_TAG_BYTES // size)
+        self._pool_tags = PoolTags(records, embedder)
+        self._confidence = NoteConfidence(analyzer)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="biem-notes-recall")
         self._tags = ScopeTags(records)
         self._candidates = CandidateSearch(records=records, index=index, embedder=embedder, tags=self._tags)
@@ -168,8 +138,7 @@ class NoteSearcher:
 
     def forget(self) -> None:
         """Forget all that is kept of notes: some were erased."""
-        self._vectors.forget()
-        self._of_tags.forget()
+        self._pool_tags.forget()
         self.changed()
 
     def knows_none(self, scope: Scope) -> bool:
@@ -257,7 +226,7 @@ class NoteSearcher:
             found = self._candidates.find(sought, self._policy, degraded)
             pool = [chunk for chunk in found.pool if _meets(chunk, where)]
             chunks = {ns: size.chunks for ns, size in sizes.items()}
-            known, keep = self._known(found, pool, chunks)
+            known, keep = self._pool_tags.of(found, pool, chunks)
             words = count_renamed(found, chunks, sought.terms, self._analyzer.lexemes)
             if self._policy.when:
                 words = count_dated(pool, words, chunks, sought, times.terms)
@@ -279,7 +248,8 @@ class NoteSearcher:
             order = guided(found.order, _named_by(guides, found), self._policy)
             wanted = max(top_k, self._reranked)
             hits = self._hits(found.scopes, few_of_each(order, self._policy.per_note, wanted))
-            hits.confidence = self._confidence(found, hits, order)  # fitted to the order of the formula
+            # The confidence is fitted to the order of the formula
+            hits.confidence = self._confidence.of(found.query, found.dated, hits, order)
             hits[:], failed = self._in_order(found.query, hits)
             hits.degraded = (*found.degraded, "reranker") if failed else found.degraded
             del hits[top_k:]
@@ -293,7 +263,7 @@ class NoteSearcher:
         kept = frozenset(lexemes)
         words = [term for term in lexemes if len(term) == _HAN_WORD and not term.isascii()]
         if words:  # of Latin words there is no translation
-            words += self._analyzer.keywords(query, _KEYWORDS)
+            words += self._analyzer.keywords(query, KEYWORDS)
         joined = paired(query, lambda word: kept.isdisjoint(self._analyzer.lexemes(word)))
         return sorted({*self._analyzer.lexemes(joined), *self._analyzer.english(words)} - kept)
 
@@ -308,44 +278,6 @@ class NoteSearcher:
         return _Times(clock, named, terms, asks_for_a_time_only(rest))
 
     # -- tags -------------------------------------------------------------------------------------------------------
-
-    def _known(
-        self, found: NoteCandidates, pool: Sequence[PoolChunk], sizes: Mapping[str, int]
-    ) -> tuple[TagVectors, Callable[[], None]]:
-        """The tags of the pool and those that the query names, and what keeps those of the pool for other queries.
-
-        The chunks of the pool get their vectors, which one statement reads with those of the tags.
-        """
-        as_they_are = (found.tags.token, tuple(sorted(sizes.items())))
-        keys = {key: (as_they_are, key) for key in map(tag_key, pool)}
-        kept, mark = self._of_tags.known(keys.values())
-        met = {key: kept[place] for key, place in keys.items() if place in kept}
-        others = keys.keys() - met.keys()
-        infos = found.tags.infos(
-            set(found.named).union(*(each for _, own, _, noted, _ in others for each in (own, noted)))
-        )
-        roots = {info.root: info.sha for info in infos.values() if not info.idle}
-        vectors = self._load({*roots.values(), *(chunk.sha for chunk in pool)})
-        for chunk in pool:
-            chunk.vector = vectors.get(chunk.sha)
-        dim = self._embedder.info.dim
-        of_roots = {root: vectors[sha] for root, sha in roots.items() if sha in vectors and vectors[sha].size == dim}
-        tags = TagVectors(infos, of_roots, sizes, met)
-
-        def keep() -> None:
-            fresh = ((place, tags.known.get(key)) for key, place in keys.items() if place not in kept)
-            self._of_tags.keep({place: each for place, each in fresh if each is not None and each.complete}, mark)
-
-        return tags, keep
-
-    def _load(self, keys: Collection[bytes]) -> dict[bytes, Vector]:
-        """Vectors of texts, from the cache or from PostgreSQL."""
-        found, mark = self._vectors.known(keys)
-        if missing := [key for key in keys if key not in found]:
-            loaded = self._records.load_vectors(missing)
-            self._vectors.keep(loaded, mark)
-            found |= loaded
-        return found
 
     def _roots(self, scopes: Sequence[Scope], names: Collection[str]) -> frozenset[int]:
         """The tags that stand for those of these names."""
@@ -398,38 +330,6 @@ class NoteSearcher:
         least = found[-1].score
         return [*found, *(replace(hit, score=min(hit.score, least)) for hit in rest)], False
 
-    def _confidence(self, found: RankedPool, hits: NoteHits, order: Sequence[RankedChunk]) -> float:
-        """Whether the notes have the answer at all: the share of the query's keywords in the best chunks, and how far
-        their content lies above the pool's. A chunk of the time that the query names has the words that name it.
-        """
-        if not hits:
-            return 0.0
-        query, best = found.query, hits[:_JUDGED]
-        dated = found.dated if any(one.why["when"] for one in best) else frozenset()
-        texts = [_said(hit) for hit in best]
-        translated = [_is_wide(text) != _is_wide(query) for text in texts]
-        shared = self._shared(query, texts, dated, translated=any(translated))
-        content = np.array([one.parts[_CONTENT] for one in order])
-        above = max(hit.why["content"] for hit in best) - float(content.mean())
-        weight = _SOUGHT if translated[0] and _is_wide(query) else _SHARED
-        odds = _BIAS + _TRANSLATED * translated[0] + weight * shared + _NEAR * above
-        return probability(odds)
-
-    def _shared(self, query: str, told: Sequence[str], dated: frozenset[str], *, translated: bool) -> float:
-        """The share of the query's keywords that the chunks have; if `translated`, in either language. They have the
-        terms `dated` in any case.
-        """
-        keywords = self._analyzer.keywords(query, _KEYWORDS)
-        said = dated.union(*map(self._analyzer.lexemes, told))
-        if translated and keywords:
-            wide = filter(wide_characters, told)  # of Latin words there is no translation
-            words = (word for text in wide for word in self._analyzer.keywords(text, _TRANSLATED_KEYWORDS))
-            said |= self._analyzer.english(words)
-            meant = ({*self._analyzer.lexemes(word), *self._analyzer.english([word])} for word in keywords)
-            return sum(not said.isdisjoint(terms) for terms in meant) / len(keywords)
-        asked = set(self._analyzer.lexemes(" ".join(keywords) or query))
-        return len(asked & said) / len(asked) if asked else 0.0
-
 
 def _dated(sizes: Mapping[str, NotesSize]) -> tuple[datetime, datetime] | None:
     """The earliest and the latest date of a note; None where none has one."""
@@ -458,15 +358,6 @@ def _named_by(guides: Collection[str], found: RankedPool) -> frozenset[int]:
 
 def _has(order: Sequence[RankedChunk], tag: int) -> bool:
     return any(tag in one.chunk.tag_ids or tag in one.chunk.note_tag_ids for one in order)
-
-
-def _is_wide(text: str) -> bool:
-    """Whether it is written in characters that are wide, as Chinese ones, rather than in letters."""
-    return 3 * wide_characters(text) > len(text)
-
-
-def _said(hit: NoteHit) -> str:
-    return "\n".join([hit.note.path, *hit.chunk.headings, hit.chunk.body])
 
 
 def _meets(chunk: PoolChunk, where: NoteFilter) -> bool:

@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Literal
 
 from biem.adapters.contradiction import lexicon
-from biem.adapters.contradiction.slots import Slot, unit
+from biem.adapters.contradiction.statements.number_kinds import unit
+from biem.adapters.contradiction.values.slots import Slot
 from biem.domain.conflict import Verdict
 
 _SURE = {

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from biem.adapters.contradiction import lexicon
-from biem.adapters.contradiction import value_phrases as phrases
 from biem.adapters.contradiction.lexicon import patterns_en, patterns_zh
-from biem.adapters.contradiction.reading import Clause, Reading, StatementReader
-from biem.adapters.contradiction.time_phrases import MOMENT, OCCASION
+from biem.adapters.contradiction.reading.reader import Clause, Reading, StatementReader
+from biem.adapters.contradiction.reading.time_phrases import MOMENT, OCCASION
+from biem.adapters.contradiction.statements.number_kinds import SMALL, unit
+from biem.adapters.contradiction.values import phrases
 
 Phase = Literal["now", "past", "changed"]
 
@@ -212,9 +213,7 @@ class Slots:
         found = phrases.COUNT.match(clause.text) or phrases.COUNT_ZH.match(clause.text)
         numbers = self._reader.numbers(found["value"]) if found else []
         if found and not numbers:
-            numbers = (
-                [str(phrases.SMALL.index(found["value"].lower()))] if found["value"].lower() in phrases.SMALL else []
-            )
+            numbers = [str(SMALL.index(found["value"].lower()))] if found["value"].lower() in SMALL else []
         if found and numbers and not clause.negations:
             noun = self._reader.stem(found["what"])
             subject = subject_of(found["who"] or "", speaker)
@@ -262,15 +261,6 @@ def subject_of(text: str, speaker: str) -> str:
     if found:
         return me if found["owner"].lower() in _ME else found["owner"].lower()
     return name.lower()
-
-
-def unit(number: str) -> str:
-    """Unit of a canonical number: `¥`, `h`, `time`, `date` … or empty."""
-    if re.fullmatch(r"\d\d:\d\d", number):
-        return "time"
-    if re.fullmatch(r"(?:\d{4}-)?\d\d-\d\d|\d{4}-\d\d", number):
-        return "date"
-    return re.sub(r"[\d.,-]", "", number)
 
 
 def _trim(value: str) -> str:
