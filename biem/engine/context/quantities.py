@@ -35,7 +35,8 @@ _COUNTS_ON = re.compile(
     r"\b(?:(?:i|we|it|they|that|which)(?:['’](?:s|m|re|ve|ll be)| is| am| are| has| have| will be)?"
     r" (?:(?:gone|went|come|came|got|just|only|now|already|makes?|leaves?|brings?) )?"
     r"(?:(?:us|me|it) )?(?:(?:just|only|now) )?(?:(?:back |right )?(?:up|down) )?(?:to |at )?"
-    rf"(?:about |around |almost |nearly )?){_NUMBER}(?= (?:now|again|of (?:us|them)|in all|altogether)\b|[.,;!](?!\d)|$)",
+    rf"(?:about |around |almost |nearly )?){_NUMBER}"
+    r"(?= (?:now|again|of (?:us|them)|in all|altogether)\b|[.,;!](?!\d)|$)",
     re.IGNORECASE,
 )
 """Says a number of what is spoken of: "I'm down to 58", "that leaves seven", "so we're 64"."""

@@ -31,7 +31,8 @@ from biem.engine.context.modifiers import (
 )
 from biem.engine.context.occasions import is_exception
 from biem.engine.context.persons import ACTING, UNNAMED, is_of_an_unnamed_person, names_owner, states_own
-from biem.engine.context.quantities import amounts, counts_on, nearness, quantities
+from biem.engine.context.plain_updates import PlainUpdates
+from biem.engine.context.quantities import amounts, nearness
 from biem.engine.context.same_subject import (
     are_same,
     closest_before,
@@ -62,8 +63,6 @@ _BOTH = _MOST_OWN = 2
 """Number of lines of a pair, and maximum number of words that only a pair has."""
 _WHOLE = 0.8
 """Share of the earlier line's index terms from which a question tells that line again."""
-_NEAR = 0.1
-"""Nearness of two numbers from which one may be a later count of what the other counted."""
 _MONEY = "money"
 _OF_NO_THING = frozenset(("rule",))
 """Topics that an amount of anything may have: "from now on"."""
@@ -102,7 +101,7 @@ class Succession:
         self._common = common | question.terms | question.matter.things
         self._worth = {id(line): line.worth for line in lines}
         self._tells = is_statement(question.text)
-        self._quantities = {id(line): list(quantities(line.hit.node.text, line.matter)) for line in lines}
+        self._plain_updates = PlainUpdates(lines, question)
         self._asks_who = "name" in question.matter.wants or _WHO.search(question.text) is not None
 
     def may_succeed(self, newer: RatedLine, older: RatedLine) -> bool:
@@ -331,32 +330,13 @@ class Succession:
 
     def log_odds(self, newer: RatedLine, older: RatedLine) -> float:
         """That the newer line tells how the matter of the older one stands now; it probably does if it denies a date or
-        time of that.
+        time of that, or is a plain update.
         """
         measured = self.features(newer, older)
         bias, weights = (_RETOLD_BIAS, _RETOLD) if self._is_retold(older) else (_BIAS, _WEIGHTS)
         found = bias + sum(weight * measured[name] for name, weight in weights.items())
         denied = denies_former(newer.hit.node.text, newer.matter, older.matter)
-        return max(found, 0.0) if denied or self._counts_on(newer, older) else found
-
-    def _counts_on(self, newer: RatedLine, older: RatedLine) -> bool:
-        """Whether it gives a later number of what the older counts, and calls that by a pronoun: "that leaves seven".
-
-        Of the lines said before with a number the older is the closest to it, or has the nearest number.
-        """
-        count = counts_on(newer.hit.node.text) if "amount" in self._question.matter.wants else None
-        if count is None or not (
-            older.terms & self._question.terms or older.matter.topics & self._question.matter.topics
-        ):
-            return False
-        near = nearness([count], self._quantities[id(older)])
-        if near < _NEAR:
-            return False
-        earlier = [line for line in self._lines if line.hit.node.at < newer.hit.node.at and line is not older]
-        counted = [line for line in earlier if self._quantities[id(line)]]
-        return all(likeness(newer, line) <= likeness(newer, older) for line in counted) or all(
-            nearness([count], self._quantities[id(line)]) < near for line in counted
-        )
+        return max(found, 0.0) if denied or self._plain_updates.continues(newer, older) else found
 
     def _is_retold(self, older: RatedLine) -> bool:
         """Whether the question is no question, but tells this line again."""

@@ -54,6 +54,35 @@ def test_a_count_that_names_nothing_continues_the_one_before(question: str, olde
     assert first(question, older, newer) == newer
 
 
+@pytest.mark.parametrize(
+    ("question", "older", "newer"),
+    [
+        (
+            "At what time does rehearsal start?",
+            "Rehearsal is at 19:30.",
+            "We start half an hour earlier now, seven o'clock.",
+        ),
+        ("On which evening do we meet?", "We meet on Mondays at Olaf's.", "It's on Wednesdays from now on."),
+        ("Who do I report to?", "I report to Olaf.", "They shuffled the teams, my boss is Greet now."),
+        ("Who keeps the spare key?", "This month Olaf keeps the spare key.", "Greet's got the spare key from today."),
+    ],
+)
+def test_another_time_or_person_is_told_in_place_of_the_one_before(question: str, older: str, newer: str) -> None:
+    assert first(question, older, newer) == newer
+
+
+@pytest.mark.parametrize(
+    ("question", "older", "newer"),
+    [
+        ("At what time does rehearsal start?", "Rehearsal is at 19:30.", "The bakery opens at seven o'clock now."),
+        ("Who do I report to?", "I report to Olaf.", "My sister's boss is Greet now."),
+        ("Who keeps the spare key?", "Olaf keeps the spare key.", "Greet keeps the dogs from today."),
+    ],
+)
+def test_another_time_or_person_for_something_else_stays_below(question: str, older: str, newer: str) -> None:
+    assert first(question, older, newer) == older
+
+
 def test_what_holds_until_later_holds_at_the_moment() -> None:
     said = ("Dr. Abara treats my back.", "Abara is away until spring; Dr. Lindqvist treats me in the meantime.")
     assert first("Which doctor treats my back at the moment?", *said) == said[1]
