@@ -285,6 +285,11 @@ class LineReader:
         """
         if told.holds and not told.open:
             return told
+        result = result_of(text[:_READ])
+        if result != text[:_READ] and not supposes_something(text):
+            then = self._rules.matter(result)
+            if then.holds and not then.open:  # "Ida wants to rest, so Ben does the books"
+                return replace(told, open=False, holds=True)
         said = (one for one in _SENTENCES.findall(text[:_READ]) if one[-1] not in "?？" and is_statement(one))
         first = next((one for one in said if len(frozenset(self._terms_of(one))) >= _TELLING), text)
         settled = self._rules.matter(first)

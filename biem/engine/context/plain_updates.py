@@ -16,6 +16,18 @@ _OF_TIME = frozenset(
     ("half", "quarter", "hour", "minut", "dai", "week", "later", "earlier", "morn", "afternoon", "even")
 )
 """Index terms that tell only how a time was moved."""
+_OFTEN = re.compile(
+    r"\b(?:(once|twice|\w+ times) (?:an?|per|each|every) (\w+)"
+    r"|every (other|second|third)? ?(day|night|morning|evening|week|weekend|month|year|hour)"
+    r"|(hour|dai|week|fortnight|month|quarter|year)ly)\b",
+    re.IGNORECASE,
+)
+_IS = r"\bit(?:['’]s| is| will be)\b"
+_IT_IS_NOW = re.compile(
+    rf"\b(?:so|now|instead|but) (?:now )?{_IS}|{_IS}[^.;!?]*\b(?:instead|now|from now on)\b", re.IGNORECASE
+)
+"""States by a pronoun what something that was spoken of before is now."""
+_OF_A_PRONOUN = re.compile(r"\W*(?:(?:so|and|but|well|no|okay|ok)\W+)?(?:it|we|they)\b", re.IGNORECASE)
 _WHO = re.compile(r"\bwho(?:m|se)?\b|谁|哪位", re.IGNORECASE)
 
 
@@ -30,7 +42,8 @@ class PlainUpdates:
 
     def continues(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether the newer line gives, in place of the value in question of the older, another one of that."""
-        return self._counts_on(newer, older) or self._moves_on(newer, older) or self._takes_over(newer, older)
+        rules = (self._counts_on, self._moves_on, self._takes_over, self._repeats_otherwise, self._is_now)
+        return any(rule(newer, older) for rule in rules)
 
     def _counts_on(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it gives a later number of what the older counts, and calls that by a pronoun: "that leaves seven".
@@ -38,7 +51,7 @@ class PlainUpdates:
         Of the lines said before with a number the older is the closest to it, or has the nearest number.
         """
         asked = self._question
-        count = counts_on(newer.hit.node.text) if "amount" in asked.matter.wants else None
+        count = counts_on(newer.hit.node.text, asked.text) if "amount" in asked.matter.wants else None
         if count is None or not (older.terms & asked.terms or older.matter.topics & asked.matter.topics):
             return False
         near = nearness([count], self._quantities[id(older)])
@@ -54,7 +67,13 @@ class PlainUpdates:
         one, other, asked = newer.matter, older.matter, self._question.matter
         if not ("time" in asked.wants and one.changes and one.holds):
             return False
-        if one.things - _OF_TIME - other.things - asked.things or one.persons - {"me"} - other.persons - asked.persons:
+        if one.persons - {"me"} - other.persons - asked.persons:
+            return False
+        further = one.things - _OF_TIME - other.things - asked.things
+        if further and (
+            _OF_A_PRONOUN.match(newer.hit.node.text) is None
+            or any(further & line.matter.things for line in self._before(newer, older))
+        ):
             return False
         for sort in _SORTS:
             told, said = _values(sort, one), _values(sort, other)
@@ -74,9 +93,32 @@ class PlainUpdates:
         others = {name for name in one.persons if "." not in name} - {"me", "you"} - other.persons
         return bool(others) and bool(asked.things & one.things & other.things) and others.isdisjoint(older.terms)
 
+    def _repeats_otherwise(self, newer: RatedLine, older: RatedLine) -> bool:
+        """Whether how often is asked, and both say it of the same thing, and not the same."""
+        if "often" not in self._question.matter.wants:
+            return False
+        told, said = (_how_often(line.hit.node.text) for line in (newer, older))
+        if not (told and said and told.isdisjoint(said)):
+            return False
+        timed = (line for line in self._before(newer, older) if _how_often(line.hit.node.text))
+        return bool(newer.terms & older.terms) and all(
+            likeness(newer, line) <= likeness(newer, older) for line in timed
+        )
+
+    def _is_now(self, newer: RatedLine, older: RatedLine) -> bool:
+        """Whether it says by a pronoun what the older is now, on the same occasion or of the same thing as is asked."""
+        if _IT_IS_NOW.search(newer.hit.node.text) is None or newer.matter.persons - {"me"} - older.matter.persons:
+            return False
+        shared = newer.matter.things & older.matter.things & self._question.matter.things
+        return bool(shared) and newer.matter.holds
+
     def _before(self, newer: RatedLine, older: RatedLine) -> list[RatedLine]:
         return [line for line in self._lines if line.hit.node.at < newer.hit.node.at and line is not older]
 
 
 def _values(sort: re.Pattern[str], matter: Matter) -> frozenset[str]:
     return frozenset(filter(sort.fullmatch, matter.numbers))
+
+
+def _how_often(text: str) -> frozenset[str]:
+    return frozenset(" ".join(filter(None, found.groups())).lower() for found in _OFTEN.finditer(text))

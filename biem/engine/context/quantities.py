@@ -36,7 +36,7 @@ _COUNTS_ON = re.compile(
     r" (?:(?:gone|went|come|came|got|just|only|now|already|makes?|leaves?|brings?) )?"
     r"(?:(?:us|me|it) )?(?:(?:just|only|now) )?(?:(?:back |right )?(?:up|down) )?(?:to |at )?"
     rf"(?:about |around |almost |nearly )?){_NUMBER}"
-    r"(?= (?:now|again|of (?:us|them)|in all|altogether)\b|[.,;!](?!\d)|$)",
+    r"(?:(?= (?:now|again|of (?:us|them)|in all|altogether)\b|[.,;!](?!\d)|$)| (?P<noun>[a-z]{3,})\b)",
     re.IGNORECASE,
 )
 """Says a number of what is spoken of: "I'm down to 58", "that leaves seven", "so we're 64"."""
@@ -62,10 +62,10 @@ def nearness(one: list[float], other: list[float]) -> float:
     return max(((min(pair) / max(pair)) ** 2 for pair in pairs), default=0.0)
 
 
-def counts_on(text: str) -> float | None:
-    """The number that a text gives of something that it calls by a pronoun alone, if any."""
+def counts_on(text: str, asked: str = "") -> float | None:
+    """The number that a text gives of something that it calls by a pronoun alone, or by a word of the question."""
     found = _COUNTS_ON.search(text)
-    if found is None:
+    if found is None or (found["noun"] and re.search(rf"\b{found['noun']}\b", asked, re.IGNORECASE) is None):
         return None
     if found["figures"]:
         figures = found["figures"].lower().replace(",", "")

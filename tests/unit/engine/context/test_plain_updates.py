@@ -8,6 +8,7 @@ from biem.domain.policies.context import ContextPolicy
 from biem.engine.context.lines import LineReader, RatedLine
 from biem.engine.context.persons import FOREIGN
 from biem.engine.context.picking import Picker
+from biem.engine.context.plain_updates import PlainUpdates
 from biem.engine.context.quantities import counts_on
 from tests.unit.engine.context.measured_hits import hit, measured
 
@@ -112,3 +113,45 @@ def test_a_reason_with_the_words_of_the_question_is_of_its_own_person() -> None:
     (line,) = lines("Which rota am I on?", said)
     assert (line.said, line.owners) == ("Olaf is still on the early rota", {"olaf"})
     assert line.foreign == FOREIGN
+
+
+@pytest.mark.parametrize(
+    ("question", "older", "newer"),
+    [
+        (
+            "Who answers the phone?",
+            "Olaf answers the phone.",
+            "Olaf is off; Greet answers the phone for the time being.",
+        ),
+        (
+            "How often does Ida take her drops?",
+            "Ida takes her drops every day.",
+            "The nurse says every third day is enough drops.",
+        ),
+        ("How many weeks of notice do I have?", "I have eleven weeks of notice.", "After the merger it's seven weeks."),
+        ("When is lights-out?", "Lights-out is at half past nine.", "They weren't sleepy, we turn in at ten instead."),
+        ("Who is our treasurer?", "Olaf is our treasurer.", "Olaf wants to travel, so Greet stepped up as treasurer."),
+    ],
+)
+def test_a_new_state_goes_before_the_one_that_it_does_not_name(question: str, older: str, newer: str) -> None:
+    assert first(question, older, newer) == newer
+
+
+def test_what_a_pronoun_means_may_stand_before_it_in_the_same_message() -> None:
+    said = ("The wedding is on 14 June.", "Sorry, I misread the audit mail; it has to be done by 12 May.")
+    assert first("When is the wedding?", *said) == said[0]
+
+
+def test_a_pronoun_with_the_occasion_in_question_tells_what_it_is_now() -> None:
+    question, reader = "What are we staging at Whitsun?", LineReader(contradiction.build(), RuleAnalyzer())
+    texts = (
+        "We're staging the Molnar at Whitsun.",
+        "Nobody liked it, so it's the Goldoni at Whitsun.",
+        "Nobody was free, so it's the quiz in autumn.",
+    )
+    hits = measured(question, [hit(text, days=place) for place, text in enumerate(texts)])
+    asked = reader.question(question, hits)
+    older, newer, other = reader.lines(hits, asked) or []
+    updates = PlainUpdates((older, newer, other), asked)
+    assert updates.continues(newer, older)
+    assert not updates.continues(other, older)
