@@ -111,7 +111,7 @@ def test_a_noun_at_the_beginning_of_a_sentence_is_no_person() -> None:
 def test_a_reason_with_the_words_of_the_question_is_of_its_own_person() -> None:
     said = "Olaf is still on the early rota, so I eat alone these days."
     (line,) = lines("Which rota am I on?", said)
-    assert (line.said, line.owners) == ("Olaf is still on the early rota", {"olaf"})
+    assert (line.said, line.owners) == ("Olaf is still on the early rota", frozenset({"olaf"}))
     assert line.foreign == FOREIGN
 
 
