@@ -197,6 +197,8 @@ _DESCRIBES = late(
     r"(?:(?:it|he|she|they|th(?:is|at) one)(?:'s|'re|\s+(?:is|are|was|were|has|have|goes|lives?|works?))\s+"
     r"(?:(?:only|just|about|already|now|still|actually|currently)\s+)?"
     r"(?:(?:an?|the|by|called|named|made|from|in|at|on|with|for)\b|\d|(?-i:[A-Z]))"
+    r"|(?:he|she)\s+(?:(?:only|always|never|also|still|now|just)\s+)*(?!(?:says|thinks|means|reckons|was|has|is|does)\b)"
+    r"[a-z]+s\s(?!\W*$)"
     r"|(?:its|his|her|their)\s+[a-z]+(?:\s+[a-z]+)?(?:'s|\s+(?:is|are|was|were))\b)"
     r"|\W*+[它他她这那](?:们|一?[个台辆只款家部条])?的?(?:[一-鿿]{1,3})?(?:是|叫|姓|今年|住在|在(?=[一-鿿]{2}))",
     re.IGNORECASE,
@@ -205,7 +207,9 @@ _DESCRIBES = late(
 _OFFERS = late(
     r"\b(?:(?:how|what) (?:else )?(?:can|may|could) i (?:help|do|assist)"
     r"|(?:can|may|shall|should|could) i (?:help|assist)"
-    r"|(?:would|do) you (?:like|want) me to|anything else|want me to)\b[^.!?]*\?$"
+    r"|(?:would|do) you (?:like|want) me to|anything else|want me to"
+    r"|(?:^|[.!?]\s)\W*(?:(?:do you )?want (?:any|some|help|an?)|(?:shall|should) (?:i|we))\b(?![^.!?]*\bor\b)"
+    r")\b[^.!?]*\?$"
     r"|(?:需要我|要我|我能|我可以|还有什么)[^。！？]*[?？]$",
     re.IGNORECASE,
 )

@@ -5,14 +5,23 @@ import re
 from biem.domain.conflict import Matter
 
 _DENIES = re.compile(
-    r"\b(?:not|cannot|instead of|rather than|no longer|moved from)\b|n['’]t\b|不是|而不是|不再", re.IGNORECASE
+    r"\b(?:not|cannot|instead of|rather than|no longer|moved from|no way)\b|n['’]t\b|不是|而不是|不再", re.IGNORECASE
 )
 _TIME = re.compile(r"\d\d:(?!00)\d\d")
 """A time of day, but no full hour: that many things have."""
 _ANY_TIME = re.compile(r"\d\d:\d\d")
 _DATE = re.compile(r"\d\d-(?P<day>\d\d)")
 _AMOUNT = re.compile(r"[^\w\s]?\d{2,}(?:\.\d+)?[A-Za-z]{0,3}")
-_NTH = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)\b", re.IGNORECASE)
+_SPELT = (
+    *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh"),
+    *("twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth"),
+    *("twentieth", "twenty-first", "twenty-second", "twenty-third", "twenty-fourth", "twenty-fifth", "twenty-sixth"),
+    *("twenty-seventh", "twenty-eighth", "twenty-ninth", "thirtieth", "thirty-first"),
+)
+_NTH = re.compile(
+    rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)|(?<=the )({'|'.join(reversed(_SPELT))})(?= (?:and|but|so|any)\b|\W*$|[,.;!]))\b",
+    re.IGNORECASE,
+)
 
 
 def denies_former(text: str, newer: Matter, older: Matter) -> bool:
@@ -34,6 +43,8 @@ def denies_former(text: str, newer: Matter, older: Matter) -> bool:
         given, former = (frozenset(filter(_AMOUNT.fullmatch, numbers)) for numbers in (told, said))
         if given & former and given - former:
             return True
-    nth = frozenset(int(day) for day in _NTH.findall(text))
-    days = frozenset(int(found["day"]) for found in map(_DATE.fullmatch, said) if found)
-    return bool(nth & days and nth - days)
+    nth = frozenset(int(day or _SPELT.index(word.lower()) + 1) for day, word in _NTH.findall(text))
+    days, later = (
+        frozenset(int(found["day"]) for found in map(_DATE.fullmatch, numbers) if found) for numbers in (said, told)
+    )
+    return bool(nth & days and (nth | later) - days)

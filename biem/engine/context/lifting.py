@@ -14,6 +14,8 @@ _POSSIBLE = -2.0
 """Log-odds from which a later line is shown below the first one, if no line is probable enough to go before that."""
 _BELOW = 1e-3
 """Difference in worth of lines that follow each other."""
+_PROBABLE = 0.0
+"""Log-odds of what is more probable than not."""
 _SURE = 1.0
 """Log-odds from which several successors of one line are values of one matter, so that the last one holds."""
 _SAME = 0.5
@@ -39,6 +41,18 @@ def lift_successors(lines: Sequence[RatedLine], succession: Succession, least: f
         for earlier, later in pairwise(sure):
             if succession.may_succeed(later, earlier):
                 lift(later, earlier)
+
+
+def lift_sure_successors(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:
+    """Lift above each line its most probable successor, if that is more probable than not.
+
+    "Where did we send the paper?" asks in the past tense for the last of several acts. `least`: the worth from which a
+    line may be shown.
+    """
+    for older in sorted(lines, key=_said):
+        found = _successors(older, lines, succession, _PROBABLE) if older.worth >= least else []
+        if found:
+            lift(max(found, key=_by_odds)[1], older)
 
 
 def _lift_usual(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:

@@ -235,6 +235,7 @@ class LineReader:
                     )
             said, owners = self._asked_of(part, question, told.persons)
             lines.append(RatedLine(hit, terms_told, like, told, foreign, said, owners, untold))
+        _know_common_nouns(lines, asked)
         _know_by_name(lines, persons)
         return lines
 
@@ -246,7 +247,7 @@ class LineReader:
         asked, penalty = question.matter, 0.0
         for clause in CLAUSES.split(part):
             told = self._matter(clause, question.english)
-            if asked.topics & told.topics:
+            if asked.topics & told.topics or asked.things & told.things:
                 penalty = foreign_penalty(asked, question.text.lower(), told, clause.lower(), translated=translated)
                 if not penalty:
                     return 0.0
@@ -256,7 +257,10 @@ class LineReader:
         """The clauses that have a word of the question, with their persons: "lunch is at two, the twins have football"
         is about the lunch.
         """
-        clauses = CLAUSES.split(result_of(part)) if persons - {"me", "you"} else []
+        result = result_of(part)
+        if question.terms.isdisjoint(self._terms_of(result)):
+            result = part  # "Kim is on holiday, so I open the shop" tells who is on holiday
+        clauses = CLAUSES.split(result) if persons - {"me", "you"} else []
         asked = [clause for clause in clauses if not question.terms.isdisjoint(self._terms_of(clause))]
         if not asked or len(asked) == len(clauses) or not part.isascii():
             return part, persons
@@ -281,6 +285,11 @@ class LineReader:
         """
         if told.holds and not told.open:
             return told
+        result = result_of(text[:_READ])
+        if result != text[:_READ] and not supposes_something(text):
+            then = self._rules.matter(result)
+            if then.holds and not then.open:  # "Ida wants to rest, so Ben does the books"
+                return replace(told, open=False, holds=True)
         said = (one for one in _SENTENCES.findall(text[:_READ]) if one[-1] not in "?？" and is_statement(one))
         first = next((one for one in said if len(frozenset(self._terms_of(one))) >= _TELLING), text)
         settled = self._rules.matter(first)
@@ -295,6 +304,26 @@ class LineReader:
     def _likeness(self, part: str, terms: frozenset[str]) -> float:
         """A likeness of the part of a long text by its words: the vector of the text is one of its beginning."""
         return _BY_WORDS * len(terms.intersection(self._terms_of(part))) / max(1, len(terms))
+
+
+def _know_common_nouns(lines: Sequence[RatedLine], asked: Matter) -> None:
+    """A word that only begins a sentence names no person if another line writes the thing small: "Lamb's too dear"."""
+    texts = [line.hit.node.text for line in lines]
+    for line in lines:
+        others = [one for one in lines if one is not line]
+        nouns = frozenset(
+            name
+            for name in line.matter.persons - asked.persons - {"me", "you"}
+            if name.isascii()
+            and name.isalpha()
+            and any(name in one.matter.things and re.search(rf"\b{name}\b", one.hit.node.text) for one in others)
+            and not any(re.search(rf"[a-z,;] {name.capitalize()}\b", text) for text in texts)
+        )
+        if nouns:
+            line.matter = replace(line.matter, persons=line.matter.persons - nouns)
+            line.owners -= nouns
+            if line.matter.persons <= {"me"}:
+                line.foreign = 0.0
 
 
 def _know_by_name(lines: Sequence[RatedLine], asked: frozenset[str]) -> None:

@@ -4,9 +4,13 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+_OPEN_END = re.compile(
+    r"\bmeanwhile\b|\bin the meantime\b|\bfor (?:now|the moment|the time being)\b|\buntil further notice\b",
+    re.IGNORECASE,
+)
+"""It will end, but nobody knows when: until then it holds."""
 _ENDS = re.compile(
-    r"\b(?:meanwhile|temporarily)\b|\bin the meantime\b|\bfor (?:now|the moment|the time being)\b"
-    r"|(?<!been )(?<!\baim )(?<!\baiming )(?<!\basking )(?<!\bhoping )(?<!\bwaiting )"
+    r"\btemporarily\b|(?<!been )(?<!\baim )(?<!\baiming )(?<!\basking )(?<!\bhoping )(?<!\bwaiting )"
     r"\bfor (?:the next |another |about )?"
     r"(?:an?|one|two|three|four|five|six|seven|eight|ten|a few|a couple of|some|\d{1,2}) "
     r"(?:hours?|days?|nights?|weeks?|weekends?|months?)\b(?! now)"
@@ -37,6 +41,12 @@ _LASTING = re.compile(
     re.IGNORECASE,
 )
 """What begins or ends then for good."""
+_AT_THE_MOMENT = re.compile(
+    r"\b(?:at the moment|right now|currently|at present|presently|for now|for the time being|these days|as of now)\b"
+    r"|目前|眼下|现在|这阵子|这段时间",
+    re.IGNORECASE,
+)
+"""Asks for what holds just now, though it may not last."""
 _HABIT = re.compile(
     r"\b(?:every|each|always|usually|normally|generally)\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days\b"
     r"|每|平时|平常|通常|一般|总是|都是",
@@ -54,11 +64,11 @@ def is_exception(newer: str, older: str, asked: str) -> bool:
     a habit. False if the question, too, is about an occasion.
     """
     new, old, question = map(_read, (newer, older, asked))
-    if new.until_only and _ASKS_FOR_AN_END.search(asked):
+    if (new.until_only and _ASKS_FOR_AN_END.search(asked)) or (new.ends and _AT_THE_MOMENT.search(asked)):
         return False
     if not new.passes or new.lasts or question.passes or (old.passes and not old.lasts):
         return False
-    return new.ends or old.repeats or question.is_usual
+    return new.ends or (old.repeats and not new.is_open_end) or question.is_usual
 
 
 class _Occasion(NamedTuple):
@@ -67,6 +77,7 @@ class _Occasion(NamedTuple):
     lasts: bool
     repeats: bool
     is_usual: bool
+    is_open_end: bool
     until_only: bool
     """It ends at a time, and has no other mark."""
 
@@ -75,5 +86,6 @@ class _Occasion(NamedTuple):
 def _read(text: str) -> _Occasion:
     ends, until, on_a_day = (mark.search(text) is not None for mark in (_ENDS, _UNTIL, _ON_A_DAY))
     lasts, repeats, is_usual = (mark.search(text) is not None for mark in (_LASTING, _HABIT, _AS_USUAL))
-    passes = ends or until or on_a_day
-    return _Occasion(ends or until, passes, lasts, repeats, is_usual, until and not (ends or on_a_day))
+    is_open_end = _OPEN_END.search(text) is not None
+    passes = ends or until or on_a_day or is_open_end
+    return _Occasion(ends or until, passes, lasts, repeats, is_usual, is_open_end, until and not (ends or on_a_day))

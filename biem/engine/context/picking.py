@@ -15,7 +15,12 @@ from biem.domain.policies.context import ContextPolicy
 from biem.domain.scores import probability
 from biem.domain.text import jaccard
 from biem.engine.context.echoes import echoed
-from biem.engine.context.lifting import lift_predecessors, lift_successors, show_possible_successor
+from biem.engine.context.lifting import (
+    lift_predecessors,
+    lift_successors,
+    lift_sure_successors,
+    show_possible_successor,
+)
 from biem.engine.context.lines import LineQuestion, LineReader, RatedLine, odds, only_asks
 from biem.engine.context.relevance import are_of_several_people, rate
 from biem.engine.context.replacements import lift_former, lift_replacements, lift_reported_changes
@@ -29,6 +34,9 @@ LOOKED_AT = 20
 _ECHO = 0.7
 """Share of common terms (Jaccard) from which an earlier question counts as the same question."""
 _ABOUT_ASKING = re.compile(r"\b(?:ask(?:ed|ing)?|question|request(?:ed)?|want(?:ed)? to know)\b|问|请求", re.IGNORECASE)
+
+_OF_AN_ACT = re.compile(r"\bdid\b", re.IGNORECASE)
+"""Asks in the past tense for an act, and thereby for the last of several: "Where did we send the paper?"."""
 
 
 class Picker:
@@ -115,6 +123,8 @@ class Picker:
             lift_former(lines)
             if fitted:
                 lift_predecessors(lines, Succession(lines, question), least)
+        elif fitted and _OF_AN_ACT.search(question.text):
+            lift_sure_successors(lines, Succession(lines, question), least)
 
 
 def _sure(

@@ -11,7 +11,7 @@ near their numbers are, and how much the vector of the later one is that of a te
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import timedelta
 
@@ -31,6 +31,8 @@ from biem.engine.context.modifiers import (
 )
 from biem.engine.context.occasions import is_exception
 from biem.engine.context.persons import ACTING, UNNAMED, is_of_an_unnamed_person, names_owner, states_own
+from biem.engine.context.plain_updates import PlainUpdates
+from biem.engine.context.quantities import amounts, nearness
 from biem.engine.context.same_subject import (
     are_same,
     closest_before,
@@ -64,9 +66,6 @@ _WHOLE = 0.8
 _MONEY = "money"
 _OF_NO_THING = frozenset(("rule",))
 """Topics that an amount of anything may have: "from now on"."""
-_QUANTITY = re.compile(r"\D?(\d+(?:\.\d+)?)(?::(\d\d))?([KM]?)(?![\d-])")
-"""A number as `Matter` has it: `18K`, `09:30`, `€1200`, `45d`; no date."""
-_TIMES = {"": 1.0, "K": 1e3, "M": 1e6}
 _WHO = re.compile(r"\bwho(?:m|se)?\b|谁|[叫姓]什么|哪位", re.IGNORECASE)
 _ADDS = re.compile(
     r"\b(?:also|besides|in addition|another one|as well|has company|got a second)\b|\bon top\b(?! of (?:it|the)\b)"
@@ -102,6 +101,7 @@ class Succession:
         self._common = common | question.terms | question.matter.things
         self._worth = {id(line): line.worth for line in lines}
         self._tells = is_statement(question.text)
+        self._plain_updates = PlainUpdates(lines, question)
         self._asks_who = "name" in question.matter.wants or _WHO.search(question.text) is not None
 
     def may_succeed(self, newer: RatedLine, older: RatedLine) -> bool:
@@ -330,13 +330,13 @@ class Succession:
 
     def log_odds(self, newer: RatedLine, older: RatedLine) -> float:
         """That the newer line tells how the matter of the older one stands now; it probably does if it denies a date or
-        time of that.
+        time of that, or is a plain update.
         """
         measured = self.features(newer, older)
         bias, weights = (_RETOLD_BIAS, _RETOLD) if self._is_retold(older) else (_BIAS, _WEIGHTS)
         found = bias + sum(weight * measured[name] for name, weight in weights.items())
         denied = denies_former(newer.hit.node.text, newer.matter, older.matter)
-        return max(found, 0.0) if denied else found
+        return max(found, 0.0) if denied or self._plain_updates.continues(newer, older) else found
 
     def _is_retold(self, older: RatedLine) -> bool:
         """Whether the question is no question, but tells this line again."""
@@ -381,7 +381,7 @@ class Succession:
             "later_asked": self._rarity(newer_words & terms) / self._asked,
             "earlier_asked": self._rarity(asked_of) / self._asked,
             "own_words": min(sum(self._holders[term] == _BOTH for term in common - terms), _MOST_OWN),
-            "near_numbers": _nearness(one, other),
+            "near_numbers": nearness(list(amounts(one)), list(amounts(other))),
             "lacks_asked": lacks,
             "lacks_asked_alike": lacks * alike,
             "part_asked": self._rarity(asked_of - newer_words) * self._rarity(asked_of & newer_words) / self._asked**2,
@@ -414,19 +414,6 @@ class Succession:
 def _was_once(once: Matter, now: Matter) -> bool:
     """Whether one tells only how something once was, and the other how it is."""
     return once.past and not once.holds and now.holds and not now.past
-
-
-def _nearness(one: Matter, other: Matter) -> float:
-    """Of the nearest two unequal numbers of two texts the square of the smaller by the larger; 0 if one has none."""
-    pairs = ((left, right) for left in _quantities(one) for right in _quantities(other) if left != right)
-    return max(((min(pair) / max(pair)) ** 2 for pair in pairs), default=0.0)
-
-
-def _quantities(matter: Matter) -> Iterator[float]:
-    for number in matter.numbers:
-        if found := _QUANTITY.match(number):
-            whole, minutes, times = found.groups()
-            yield (float(whole) + float(minutes or 0.0) / 60.0) * _TIMES[times]
 
 
 def _changed(line: RatedLine) -> float:

@@ -42,6 +42,7 @@ _MINUTES = {"five": 5, "ten": 10, "quarter": 15, "twenty": 20, "twenty-five": 25
 _CLOCK = re.compile(
     rf"\b(?:a )?(?P<minutes>twenty-five|{'|'.join(_MINUTES)}) (?:minutes )?(?P<side>past|to) (?P<near>{_HOUR})\b"
     rf"|\bhalf (?P<half>{_HOUR})\b{_ENDS}"
+    rf"|\b(?P<clock>{_HOUR}) o['’]clock\b"
     rf"|\b(?P<about>at|until|till|before|after|by|around) (?P<full>{_HOUR})\b(?! (?:to|past) (?:{_HOUR})\b)"
     rf"(?:{_ENDS}|(?=\s(?:sharp|on|every|each|to|till|until)\b))",
     re.IGNORECASE,
@@ -65,7 +66,7 @@ def days(text: str) -> Iterator[tuple[int, int, str]]:
 def hours(text: str) -> Iterator[tuple[int, int, str]]:
     """The times of day of a text, as a span and `09:30`: "half nine", "ten to four", "until one"."""
     for found in _CLOCK.finditer(text):
-        hour = _HOURS.index((found["near"] or found["half"] or found["full"]).lower()) + 1
+        hour = _HOURS.index((found["near"] or found["half"] or found["clock"] or found["full"]).lower()) + 1
         minutes = 30 if found["half"] else _MINUTES.get((found["minutes"] or "").lower(), 0)
         if found["side"] == "to":
             hour, minutes = (hour - 1) or len(_HOURS), 60 - minutes

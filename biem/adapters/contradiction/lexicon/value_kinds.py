@@ -6,7 +6,7 @@ from biem.adapters.contradiction.lexicon.spelled_days import DAY, HOUR
 
 WANTS = {
     "time": re.compile(
-        r"\bwhen\b|\b(?:what|which) (?:date|day|time|month|year)\b"
+        r"\bwhen\b|\b(?:what|which) (?:date|day|weekday|morning|afternoon|evening|night|week|time|month|year)\b"
         r"|\bwhat(?:['’]s| is| are| was)\b[^?]{0,80}\b(?:date|birthday|anniversary|deadline)(?= of\b| for\b|\?|$)"
         r"|几[号点月时]|什么时[候间]|何时|哪一?[天年]|[周期]几",
         re.IGNORECASE,

@@ -36,7 +36,7 @@ _DAYS = frozenset(
 _OTHER = {"你": "you", "您": "you", "他": "he", "她": "she"}
 _QUALIFIED = re.compile(
     r"\b(?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?) from (?:(?:my|our|the) )?"
-    r"(?!(?:now|then|today|outside|inside|under|behind|above)\b)(?P<where>[a-z]+)"
+    r"(?!(?:now|then|here|there|today|tomorrow|next|outside|inside|under|behind|above)\b)(?P<where>[a-z]+)"
     r"|(?P<han_where>[\u4e00-\u9fff]{2,4})的(?P<han>[\u4e00-\u9fff]{2,3})"
 )
 """One of several people of one name: Anna from accounting."""

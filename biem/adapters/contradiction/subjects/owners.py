@@ -4,7 +4,8 @@ import re
 
 _OF = re.compile(
     r"\b(?P<of>[A-Za-z]+)['’]s (?:new |old )?(?P<thing>[a-z]+)"
-    r"|\b(?P<name>[A-Z][a-z]+) from (?:(?:my|our|the) )?(?P<where>(?!now\b|then\b|today\b)[a-z]+)"
+    r"|\b(?P<name>[A-Z][a-z]+) from (?:(?:my|our|the) )?"
+    r"(?P<where>(?!(?:now|then|here|there|today|tomorrow|next)\b)[a-z]+)"
     r"|(?:^|(?<=[，。！？；：,.!?;:\s]))(?:我们?)?(?:家的)?(?P<han_of>(?!现在|以前|之前|原来|目前|今年|去年|上次|这次|最近)"
     r"(?:(?![我你他她它们这那的是在把给])[\u4e00-\u9fff]){2,4})的[新旧]?(?P<han>[\u4e00-\u9fff])"
 )

@@ -19,6 +19,7 @@ UPDATES = (
     ("Wang Lei is my piano teacher.", "Wang Lei is no longer my piano teacher, Chen Jie took over."),
     ("The stand-up is on Wednesday at 13:00.", "I gave you the wrong time, the stand-up is on Friday at 12:00."),
     ("6329 opens the cellar.", "I mistyped, the cellar opens with 7082."),
+    ("The choir sings at six o'clock.", "The choir sings at seven o'clock now."),
     ("I take the bus to work.", "I switched from the bus to the bike."),
     ("My birthday is on May 14th.", "Correction: my birthday is on May 15th."),
     ("我住在北京", "我不住北京了，现在住杭州"),
@@ -39,6 +40,7 @@ UPDATES = (
 INNOCENT = (
     # what others say, write or think of the speaker, and what is denied as untrue
     ("摊位费一个月900。", "摊位费涨了一百。"),
+    ("The choir sings at six o'clock.", "The band plays at seven o'clock now."),
     ("The pitch costs 90 a month.", "The pitch went up by 15 a month."),
     ("表妹在宁波上班。", "表弟现在在温州上班了。"),
     ("I eat lamb", "Everyone assumes I don't eat lamb any more"),

@@ -16,6 +16,8 @@ RULES = contradiction.build()
         ("We row at half six.", "Oda can't do half six, we row at seven.", True),
         ("Our audit is on 9 May.", "The hall isn't free on the 9th, we do it on the 11th.", True),
         ("Our audit is on 9 May.", "We audit on 11 May instead of 9 May.", True),
+        ("Our audit is on 9 May.", "No way we make the ninth, so it's 11 May.", True),
+        ("Our audit is on 9 May.", "The ninth visitor couldn't come before 11 May.", False),
         ("Our audit is on 9 May.", "We audit on 11 May.", False),
         ("Our audit is on 9 May.", "I'm not free on 9 May.", False),
         ("The pool opens at 8:00.", "I can't call at 8:00, let's say 9:00.", False),

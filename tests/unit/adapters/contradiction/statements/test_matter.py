@@ -13,6 +13,7 @@ RULES = contradiction.build()
     [
         ("When do we meet?", {"time"}),
         ("What day is the exam?", {"time"}),
+        ("On which evening does the band play?", {"time"}),
         ("林晓几号出发？", {"time"}),
         ("我们什么时候开会？", {"time"}),
         ("How much is the rent?", {"amount"}),
@@ -100,6 +101,15 @@ def test_what_is_live_has_no_home() -> None:
     assert RULES.matter("Which build is live?").topics == set()
     assert RULES.matter("The new site went live.").topics == set()
     assert RULES.matter("Where does he live?").topics == {"home"}
+
+
+def test_an_extension_to_a_day_is_about_a_deadline() -> None:
+    assert "deadline" in RULES.matter("I was given an extension to the end of May.").topics
+    assert "deadline" not in RULES.matter("They are building an extension.").topics
+
+
+def test_from_here_on_is_no_place_that_a_person_is_from() -> None:
+    assert RULES.matter("The club goes by Linde from here on.").persons == set()
 
 
 def test_what_is_left_is_no_employer_that_was_left() -> None:
