@@ -1,0 +1,319 @@
+"""Chinese updates told in passing: who or what was there before has its own clause, the next one has the successor.
+
+中通最近丢件，统一换顺丰发 names the former value and the new one; 预算只有28万了 names the thing and another number of it;
+例汤换萝卜牛腩 names the thing right before the verb of change. Chinese has no word boundaries, and names are unknown to the
+segmenter, so stretches of characters in both texts are compared, not words.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from biem.adapters.contradiction.lexicon import marks
+from biem.adapters.contradiction.reading import Reading
+from biem.adapters.contradiction.statement_core import Core
+from biem.adapters.contradiction.statement_parts import (
+    are_of_other_occasions,
+    are_of_two,
+    by_kind,
+    comparable,
+    is_difference,
+)
+from biem.adapters.contradiction.value_updates import ValueUpdates
+from biem.domain.conflict import Verdict
+
+TAKEOVERS = frozenset(("taken over", "counted again"))
+"""The rules of this module."""
+_SURE = 0.86
+_LONGEST = 120
+"""Maximum characters of each text."""
+_SHORT = 2
+"""Minimum characters of a common stretch."""
+_NAMED = 4
+"""Maximum words of the thing in a verdict."""
+_ASIDE = 6
+"""Maximum characters of a clause that only describes the value before it: 人很随和."""
+_CLAUSE = re.compile(r"[^，。！？；：,;!?、—–…\n]+")
+_STRETCH = re.compile(r"[\u4e00-\u9fff]+|[A-Za-z][\w+-]*(?:\.\w+)?")
+_EMPTY = frozenset(
+    "我你他她它们的了是在有把从和跟与个到成为就都也又去来给对这那哪今明昨不没很最每天年月周日号点半几多少现目前时候以还着过让说要会能可想"
+    "用只些位样自己已经才再先刚因所但早"
+)
+"""Characters that alone name nothing."""
+_ENDS = "的了是在我们把给就都也到"
+"""Characters that are cut off the ends of a common stretch."""
+_NOW = r"(?:现在|如今|眼下|目前|这阵子|(?i:\bnow\b))"
+_GO = "成|为|用|投|到|去|进|至|在|给|发|走|叫|吃|喝|坐|住|放|开|穿|刷|骑|订|找|跟|由|送|做"
+_TO = re.compile(rf"[改换转调挪搬移迁][\u4e00-\u9fff]?(?:{_GO})|[改换转](?:了|上)?|变成了?|升级?到|改由")
+"""A change by which one thing takes the place of another."""
+_HAND = re.compile(r"交(?:给|到|由)|转给|让给|归|由|轮到|轮着|接手的?是|顶上来?的?是|接[班替]的?是|让|请|找")
+_CHANGE = re.compile(rf"{_NOW}|都[是由归去在找]|{_TO.pattern}|{_HAND.pattern}")
+"""A change, before the value that comes in."""
+_NOW_IS = re.compile(rf"{_NOW}(?:已经|都|就|改)?(?:是|在|用|[放住跑挂停存摆]在|叫|归|由|跟着?)")
+_ENDED = re.compile(
+    "(?:完|坏|没|停|断|丢|卖掉?|退休?|关门?|走|离职|辞职?|不干|不做|拆|取消|撤|下线|淘汰|过期|到期|死|报废|没货|缺货|断货|停产|倒闭)了?(?:$|[，。,])"
+    "|(?:被调|调[去走回]|休产假|跳槽|退了|搬走|搬去)"
+)
+"""Of a former value, in its own clause."""
+_LED_IN = re.compile(
+    r"(?:是由?|用的?是?|选[的了]?是?|叫|姓|走|发|投|找|吃|喝|坐|开|骑|住在?|[放停挂存摆种]在?|在|交给|外包给|租给|送给?|归|由|跟着?|靠"
+    r"|[订装买学][的了]?是?|打|卖|演|当|带|养|做|刷|穿|喂)"
+    r"(?:的是|了|着)?(?:一?[片个只家辆台条份位名种款间套匹本张双粒])?(?:[^，。的]{1,8}的)?\s*[\"“《「]?$"
+)
+"""A verb before a value, with what may stand between."""
+_IS = re.compile(
+    rf"(?:一[直般])?{_NOW}?\s?(?:[A-Za-z]+ )?(?:用的是|选的是|的?是由?|用|叫|姓|选了?|[放挂停存摆种]在|走|发|在)(?![不没])"
+    r"|\s(?:is|are|runs?|lives?|stands?|sits) (?:(?:on|in|at|with|by) )?"
+)
+"""Right after a thing: what comes is its value."""
+_NOT_NEW = re.compile(r"^(?:了|过|着|个|一|只|家|位|名|上|的|是|在|用|走|去|新|辆|台|条|\s)*")
+_NO_TOPIC = re.compile(
+    r"[^，]{1,8}(?:把|给|被|让|帮|替)|我们|咱们?|大家|全[队家店]|从[^，]{1,8}?(?:起|开始)|这?个?[上下这那][周月年阵次][子]?起?|最近|现在|如今|目前|眼下|已经"
+    r"|终于|后来|干脆|统一|只好|一律|最后|全部|以后|今后|从此|暂时|直接|立刻|今天|昨天|前天|昨晚|今早|早上|晚上|中午|下午|月份?起"
+    r"|店里|家里|公司|这边|那边|那块|这块|那个|这个|这套|那套|一下|索性|重新|一次|一直|平时|每[天周月年次顿]|(?i:now)"
+)
+"""Who acts, when and how: no subject of a clause."""
+_NOT_LASTING = re.compile(
+    "今天(?!起|开始|之后|以后)|今晚|今早|明天(?!起|开始)|明晚|后天|这[次回趟顿]|临时|一[次回趟]|有时|偶尔|差点|本来|下不为例|破例"
+)
+_ANOTHER_ONE = re.compile("隔壁|对门|对面|楼上|楼下|人家|别人|别家|竞品|同行|同事|邻居|朋友|他们|她们|你们")
+_ADDED = re.compile("除了|之外|另外?|还(?!是)|也|又(?=[加添养买招雇请开])|多了")
+_OF_TIME = re.compile("周[一二三四五六日天末]|星期|礼拜|[上中下]午|[早晚]上|凌晨|傍晚|睡前|[饭餐][前后]|[今明后]天|[今明]年|[一二三四五六七八九十]")
+_RECKONED = re.compile(
+    rf"(?:[涨升降减加增缩调提推挪延移改换砍放剩掉变跌长瘦胖冲][\u4e00-\u9fff]{{0,2}}?[到至成]|只有|[只就还又]?剩下?|总共|一共|{_NOW}"
+    r"|加起来|合计|改|换|涨|降|减|到)(?:了|是|有|为|就|只|要|每[天周月年次]|能|在|都|\s|[早晚上下中凌][上午晨])*$"
+)
+"""Right before a number: it tells how much there is now."""
+_RECKONS = re.compile(_RECKONED.pattern.removesuffix("$") + r"\s?[\d一二两三四五六七八九十百千万半周星礼]")
+_MEASURED_AGAIN = re.compile("(?:又|重新|再)[^，。]{0,4}(?:量|称|测|数|算|查|考)了?一?[次遍下回]?|复[查测]")
+_ORDINAL = re.compile(r"(?:第?[\d一二三四五六七八九十]+)(?![\d年月日天周岁次个点:：.])[\u4e00-\u9fff]|[\d一二三四五六七八九十]{1,3}点|[A-Z]?\d{2,}")
+"""Tells one of several: 一楼, 二号, 六点那顿, 6308."""
+_LABEL = re.compile(r"[#№]\s?$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Common:
+    """A stretch of characters in both texts, and where it begins in each."""
+
+    text: str
+    old: int
+    new: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A clause of the newer text that tells of a change: where it begins and ends, and the verb of change."""
+
+    start: int
+    end: int
+    verb: tuple[int, int]
+
+
+class Takeovers:
+    """Judges pairs of which the newer is in Chinese. Thread-safe."""
+
+    def __init__(self, value_updates: ValueUpdates) -> None:
+        self._core = value_updates.core
+
+    def speaks(self, newer: Reading) -> bool:
+        """Whether a statement may tell of a value that takes the place of another."""
+        if not newer.in_chinese or len(newer.text) > _LONGEST:
+            return False
+        return bool(_CHANGE.search(newer.text) or (newer.numbers and _RECKONS.search(newer.text)))
+
+    def judge(self, older: Reading, newer: Reading) -> Verdict | None:
+        """The verdict that the newer replaces the older, or None."""
+        if len(older.text) > _LONGEST or not self.speaks(newer):
+            return None
+        old, new = self._core(older), self._core(newer)
+        if not (old.holds and new.holds) or old.past or old.open or new.open or old.denies or old.told:
+            return None
+        if are_of_two(old, new) or are_of_other_occasions(old, new) or not _same_people(old, new):
+            return None
+        common = tuple(_common(old.text, new.text))
+        if found := _counted(old, new, common):
+            rule, place = "counted again", found
+        elif found := _taken_over(old, new, common):
+            rule, place = "taken over", found
+        else:
+            return None
+        rest = _rest(old.text, place, common)
+        thing = " ".join(piece.stem for piece in old.words[:_NAMED])
+        return Verdict(
+            "update",
+            _SURE,
+            rule,
+            partial=bool(rest),
+            claim=_clause_at(old.text, place) if rest else "",
+            subject=f"{' and '.join(sorted(old.persons)) or 'me'}: {thing}",
+            aligned=True,
+        )
+
+
+def _taken_over(old: Core, new: Core, common: tuple[_Common, ...]) -> int | None:
+    """Where the older has the value that another one replaces; None if none does."""
+    values = [one for one in common if _LED_IN.search(old.text[_begin(old.text, one.old) : one.old])]
+    things = [one for one in common if one not in values and not _is_of_another(one, old.text, new.text)]
+    for change in _changes(new.text):
+        comes = _NOT_NEW.sub("", new.text[change.verb[1] : change.end])
+        timed = _OF_TIME.match(comes) is not None
+        if not _is_gained(comes, old.text):
+            continue
+        before = [one for one in things if change.start <= one.new < change.verb[0]]
+        strange = _is_foreign(new.text[change.start : change.verb[0]], old.text, common)
+        for value in values:
+            if _within(value.new, change) or timed != (_OF_TIME.match(value.text) is not None):
+                continue
+            thing = [one for one in things if one.text not in value.text and not _within(one.new, change)]
+            if (before or thing) and not strange:
+                return value.old
+            if _gives_way(value, change, new.text) and not strange:
+                return value.old
+        for thing in things if not timed and not strange else ():
+            told = _IS.match(old.text, thing.old + len(thing.text))
+            if told is not None and _is_its_own(thing, change, old.text, new.text, common):
+                return told.end()
+    return None
+
+
+def _gives_way(value: _Common, change: _Change, text: str) -> bool:
+    """Whether a clause before the change is about the former value: 中通最近丢件，统一换顺丰发."""
+    start = _begin(text, value.new)
+    if start >= change.start or _NO_TOPIC.sub("", text[start : value.new]).strip():
+        return False
+    if _TO.match(text, change.verb[0]):
+        return True
+    return _ENDED.search(text[value.new + len(value.text) : _end(text, value.new) + 1]) is not None
+
+
+def _is_its_own(thing: _Common, change: _Change, old: str, new: str, common: tuple[_Common, ...]) -> bool:
+    """Whether the change is that of a thing of which the older tells the value: 例汤换萝卜牛腩, 龟背竹长太大，搬到书房了."""
+    if not (_TO.match(new, change.verb[0]) or _NOW_IS.match(new, change.verb[0])):
+        return False
+    if _is_foreign(old[_begin(old, thing.old) : thing.old], new, common):
+        return False
+    if change.start <= thing.new < change.verb[0]:
+        return not _NO_TOPIC.sub("", new[thing.new + len(thing.text) : change.verb[0]]).strip()
+    leads = _begin(new, thing.new) == thing.new < change.start
+    return leads and not _NO_TOPIC.sub("", new[change.start : change.verb[0]]).strip()
+
+
+def _counted(old: Core, new: Core, common: tuple[_Common, ...]) -> int | None:
+    """Where the older has the number of which there is another one now; None if there is none."""
+    things = tuple(one for one in common if not _is_of_another(one, old.text, new.text))
+    for number in new.numbers:
+        start, end = _begin(new.text, number.start), _end(new.text, number.start)
+        before = new.text[start : number.start]
+        told = _RECKONED.search(before)
+        if told is None and _MEASURED_AGAIN.search(new.text[:start]) is None:
+            continue
+        if is_difference(new, number) or _NOT_LASTING.search(new.text[start:end]):
+            continue
+        if _ADDED.search(before) or marks.DENIES.search(before):
+            continue
+        numbers = [one for one in old.numbers if _LABEL.search(old.text[: one.start]) is None]
+        one, other = comparable(by_kind(numbers), by_kind([number]))
+        kinds = [kind for kind in one.keys() & other.keys() if len(one[kind]) == 1 and one[kind] != other[kind]]
+        before = before[: told.start()] if told else before
+        if not kinds or _is_foreign(before, old.text, things):
+            continue
+        here = any(start <= item.new < end for item in things)
+        led = new.text[_begin(new.text, max(0, start - 2)) : start]
+        if not here and (not any(item.new < start for item in things) or _is_foreign(led, old.text, things)):
+            continue
+        return numbers[0].start
+    return None
+
+
+def _changes(text: str) -> Iterator[_Change]:
+    """The clauses that tell of a lasting change, with each verb of change."""
+    for clause in _CLAUSE.finditer(text):
+        if _NOT_LASTING.search(clause.group()):
+            continue
+        for verb in _CHANGE.finditer(text, *clause.span()):
+            before = text[clause.start() : verb.start()]
+            if not (_ADDED.search(before) or marks.DENIES.search(before)):
+                yield _Change(*clause.span(), verb.span())
+
+
+def _is_of_another(one: _Common, old: str, new: str) -> bool:
+    """Whether each text has another character before it: 大论文, 小论文."""
+    left, right = old[max(0, one.old - 1) : one.old], new[max(0, one.new - 1) : one.new]
+    return left != right and all(side >= "\u4e00" and side not in _EMPTY and side.isalpha() for side in (left, right))
+
+
+def _within(place: int, change: _Change) -> bool:
+    return change.verb[1] <= place < change.end
+
+
+def _is_gained(comes: str, old: str) -> bool:
+    """Whether what follows a verb of change names something that the older lacks, and is no number."""
+    found = _STRETCH.match(comes)
+    return found is not None and len(found.group()) >= _SHORT and found.group()[:_SHORT].lower() not in old.lower()
+
+
+def _is_foreign(text: str, other: str, common: tuple[_Common, ...]) -> bool:
+    """Whether a stretch before a verb names something that the other text lacks."""
+    if _ANOTHER_ONE.search(text) or any(found.group() not in other for found in _ORDINAL.finditer(text)):
+        return True
+    for one in common:
+        text = re.sub(re.escape(one.text), " ", text, flags=re.IGNORECASE)
+    rest = _STRETCH.findall(_NO_TOPIC.sub(" ", text))
+    return any(len(left) >= _SHORT and not _EMPTY.issuperset(left) for left in rest)
+
+
+def _same_people(old: Core, new: Core) -> bool:
+    one, other = (frozenset(person for person in core.persons if person.startswith("me.")) for core in (old, new))
+    return one == other and all(name in new.text.lower() for name in old.names)
+
+
+def _begin(text: str, place: int) -> int:
+    """Where the clause at this place begins."""
+    return next((one.start() for one in _CLAUSE.finditer(text) if one.start() <= place < one.end()), place)
+
+
+def _end(text: str, place: int) -> int:
+    return next((one.end() for one in _CLAUSE.finditer(text) if one.start() <= place < one.end()), place)
+
+
+def _clause_at(text: str, place: int) -> str:
+    return text[_begin(text, place) : _end(text, place)].strip()
+
+
+def _rest(text: str, place: int, common: tuple[_Common, ...]) -> str:
+    """A further claim of the older: a clause before, or a longer one or one with a number after the one at this place."""
+    for clause in _CLAUSE.finditer(text):
+        here = clause.start() <= place < clause.end()
+        told = _NO_TOPIC.sub("", clause.group()).strip()
+        further = clause.start() < place or len(told) > _ASIDE or any(map(str.isdigit, told))
+        if not here and further and len(told) >= _SHORT and not any(one.text in told for one in common):
+            return clause.group()
+    return ""
+
+
+def _common(old: str, new: str) -> Iterator[_Common]:
+    """The stretches of two characters and more, and the words in Latin letters, that both texts have, longest first."""
+    low, found = new.lower(), list[_Common]()
+    for stretch in _STRETCH.finditer(old):
+        text = stretch.group()
+        if text.isascii():
+            if len(text) >= _SHORT and (at := low.find(text.lower())) >= 0:
+                found.append(_Common(text, stretch.start(), at))
+            continue
+        start = 0
+        while start < len(text) - 1:
+            size = _SHORT
+            while start + size <= len(text) and text[start : start + size] in new:
+                size += 1
+            size -= 1
+            if size < _SHORT:
+                start += 1
+                continue
+            part, at = text[start : start + size], stretch.start() + start
+            left = part.lstrip(_ENDS)
+            at += len(part) - len(left)
+            left = left.rstrip(_ENDS)
+            if len(left) >= _SHORT and not _EMPTY.issuperset(left):
+                found.append(_Common(left, at, new.index(left)))
+            start += size
+    yield from sorted(found, key=lambda one: -len(one.text))
