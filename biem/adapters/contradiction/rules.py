@@ -54,7 +54,7 @@ class RuleContradictions:
         self._subjects = self._reader.grammar["kin"] | self._slots.nouns
         self._subjects_of = recall_rules.subjects
         self._value_updates = recall_rules.value_updates
-        self._takeovers = Takeovers(recall_rules.value_updates)
+        self._takeovers = Takeovers(self._reader, recall_rules.value_updates)
         self._read = recall_rules.read
         self.rivals = recall_rules.rivals
         self.matter = recall_rules.matter
@@ -144,7 +144,10 @@ class RuleContradictions:
             self._updates.judge(older, newer),
             swapped(older, newer, self._subjects, self._reader),
         ]
-        renewed = self._value_updates.judge(older, newer, follows=after.follows) or self._takeovers.judge(older, newer)
+        renewed = self._value_updates.judge(older, newer, follows=after.follows)
+        if renewed is not None and renewed.rule == "renewed" and self._takeovers.tells_of_another(older, newer):
+            renewed = None
+        renewed = renewed or self._takeovers.judge(older, newer)
         if renewed is not None:
             found = [renewed]
         best = max((verdict for verdict in found if verdict), key=lambda verdict: verdict.confidence, default=None)

@@ -41,7 +41,7 @@ _RESULTS = "到成为给去回来在掉了走完上下出入"
 _PETS = re.compile(r"\b(?:dog|cat|puppy|kitten)s?\b|[狗猫]", re.IGNORECASE)
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEKDAY = re.compile(
-    r"\b(?P<en>mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:周|星期|礼拜)(?P<zh>[一二三四五六日天])(?!起)",
+    r"\b(?P<en>mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:周|星期|礼拜)(?P<zh>[一二三四五六日天])(?!起|[次趟遍])",
     re.IGNORECASE,
 )
 _ZH_DAYS = dict(zip("一二三四五六日天", (*_DAYS, "sun"), strict=True))

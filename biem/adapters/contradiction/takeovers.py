@@ -8,15 +8,15 @@ segmenter, so stretches of characters in both texts are compared, not words.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from biem.adapters.contradiction.lexicon import marks
-from biem.adapters.contradiction.reading import Reading
-from biem.adapters.contradiction.statement_core import Core
+from biem.adapters.contradiction.reading import Reading, StatementReader
+from biem.adapters.contradiction.statement_core import Core, Piece
 from biem.adapters.contradiction.statement_parts import (
     are_of_other_occasions,
     are_of_two,
     by_kind,
-    comparable,
     is_difference,
 )
 from biem.adapters.contradiction.value_updates import ValueUpdates
@@ -25,6 +25,7 @@ from biem.domain.conflict import Verdict
 TAKEOVERS = frozenset(("taken over", "counted again"))
 """The rules of this module."""
 _SURE = 0.86
+_KEPT = 1_024
 _LONGEST = 120
 """Maximum characters of each text."""
 _SHORT = 2
@@ -36,7 +37,7 @@ _ASIDE = 6
 _CLAUSE = re.compile(r"[^，。！？；：,;!?、—–…\n]+")
 _STRETCH = re.compile(r"[\u4e00-\u9fff]+|[A-Za-z][\w+-]*(?:\.\w+)?")
 _EMPTY = frozenset(
-    "我你他她它们的了是在有把从和跟与个到成为就都也又去来给对这那哪今明昨不没很最每天年月周日号点半几多少现目前时候以还着过让说要会能可想"
+    "我你他她它们的了是在有把从和跟与个到成为就都也又去来给对这那哪今明昨不没很最每天年月周日号点半几多少现目时候以还着过让说要会能可想"
     "用只些位样自己已经才再先刚因所但早"
 )
 """Characters that alone name nothing."""
@@ -46,7 +47,7 @@ _NOW = r"(?:现在|如今|眼下|目前|这阵子|(?i:\bnow\b))"
 _GO = "成|为|用|投|到|去|进|至|在|给|发|走|叫|吃|喝|坐|住|放|开|穿|刷|骑|订|找|跟|由|送|做"
 _TO = re.compile(rf"[改换转调挪搬移迁][\u4e00-\u9fff]?(?:{_GO})|[改换转](?:了|上)?|变成了?|升级?到|改由")
 """A change by which one thing takes the place of another."""
-_HAND = re.compile(r"交(?:给|到|由)|转给|让给|归|由|轮到|轮着|接手的?是|顶上来?的?是|接[班替]的?是|让|请|找")
+_HAND = re.compile(r"交(?:给|到|由)|转给|让给|归|由|轮到|轮着|接手的?是|顶上来?的?是|接[班替]的?是")
 _CHANGE = re.compile(rf"{_NOW}|都[是由归去在找]|{_TO.pattern}|{_HAND.pattern}")
 """A change, before the value that comes in."""
 _NOW_IS = re.compile(rf"{_NOW}(?:已经|都|就|改)?(?:是|在|用|[放住跑挂停存摆]在|叫|归|由|跟着?)")
@@ -68,7 +69,7 @@ _IS = re.compile(
 """Right after a thing: what comes is its value."""
 _NOT_NEW = re.compile(r"^(?:了|过|着|个|一|只|家|位|名|上|的|是|在|用|走|去|新|辆|台|条|\s)*")
 _NO_TOPIC = re.compile(
-    r"[^，]{1,8}(?:把|给|被|让|帮|替)|我们|咱们?|大家|全[队家店]|从[^，]{1,8}?(?:起|开始)|这?个?[上下这那][周月年阵次][子]?起?|最近|现在|如今|目前|眼下|已经"
+    r"[^，]{1,8}(?:把|被|让|帮|替|给(?=[我咱他她你]))|我们|咱们?|大家|全[队家店]|从[^，]{1,8}?(?:起|开始)|[上下这那]个?[周月年阵次]子?起?|往[前后]|最近|现在|如今|目前|眼下|已经"
     r"|终于|后来|干脆|统一|只好|一律|最后|全部|以后|今后|从此|暂时|直接|立刻|今天|昨天|前天|昨晚|今早|早上|晚上|中午|下午|月份?起"
     r"|店里|家里|公司|这边|那边|那块|这块|那个|这个|这套|那套|一下|索性|重新|一次|一直|平时|每[天周月年次顿]|(?i:now)"
 )
@@ -77,7 +78,8 @@ _NOT_LASTING = re.compile(
     "今天(?!起|开始|之后|以后)|今晚|今早|明天(?!起|开始)|明晚|后天|这[次回趟顿]|临时|一[次回趟]|有时|偶尔|差点|本来|下不为例|破例"
 )
 _ANOTHER_ONE = re.compile("隔壁|对门|对面|楼上|楼下|人家|别人|别家|竞品|同行|同事|邻居|朋友|他们|她们|你们")
-_ADDED = re.compile("除了|之外|另外?|还(?!是)|也|又(?=[加添养买招雇请开])|多了")
+_ADDED = re.compile("另外?|还(?!是)|也|又(?=[加添养买招雇请开])|多了")
+_BESIDES = re.compile("除了|除去|之外|另外")
 _OF_TIME = re.compile("周[一二三四五六日天末]|星期|礼拜|[上中下]午|[早晚]上|凌晨|傍晚|睡前|[饭餐][前后]|[今明后]天|[今明]年|[一二三四五六七八九十]")
 _RECKONED = re.compile(
     rf"(?:[涨升降减加增缩调提推挪延移改换砍放剩掉变跌长瘦胖冲][\u4e00-\u9fff]{{0,2}}?[到至成]|只有|[只就还又]?剩下?|总共|一共|{_NOW}"
@@ -88,6 +90,10 @@ _RECKONS = re.compile(_RECKONED.pattern.removesuffix("$") + r"\s?[\d一二两三
 _MEASURED_AGAIN = re.compile("(?:又|重新|再)[^，。]{0,4}(?:量|称|测|数|算|查|考)了?一?[次遍下回]?|复[查测]")
 _ORDINAL = re.compile(r"(?:第?[\d一二三四五六七八九十]+)(?![\d年月日天周岁次个点:：.])[\u4e00-\u9fff]|[\d一二三四五六七八九十]{1,3}点|[A-Z]?\d{2,}")
 """Tells one of several: 一楼, 二号, 六点那顿, 6308."""
+_FIGURES = re.compile(r"[\d.,:：零一二两三四五六七八九十百千万亿半第]+|周|星期|礼拜")
+_COUNTERS = frozenset("个台张只条位人次片粒件号平斤本份层楼户桌杯盆箱节页章名辆款种套间岁度天周月年米寸分秒折级栋头枚棵株桶袋瓶页字公")
+_MINE = re.compile("[我咱]们?(?![的家妈爸哥姐弟妹])")
+_ENDS_OF_OWNERS = "的了"
 _LABEL = re.compile(r"[#№]\s?$")
 
 
@@ -112,14 +118,27 @@ class _Change:
 class Takeovers:
     """Judges pairs of which the newer is in Chinese. Thread-safe."""
 
-    def __init__(self, value_updates: ValueUpdates) -> None:
+    def __init__(self, reader: StatementReader, value_updates: ValueUpdates) -> None:
         self._core = value_updates.core
+        self._tagged = reader.tagged
+        self._bounds = lru_cache(_KEPT)(self._bounds_of)
 
     def speaks(self, newer: Reading) -> bool:
         """Whether a statement may tell of a value that takes the place of another."""
         if not newer.in_chinese or len(newer.text) > _LONGEST:
             return False
         return bool(_CHANGE.search(newer.text) or (newer.numbers and _RECKONS.search(newer.text)))
+
+    def tells_of_another(self, older: Reading, newer: Reading) -> bool:
+        """Whether what changes is a thing that the older does not name, and that has another: 超市的会员日改成周二了, after
+        the day of a chemist's.
+        """
+        one, other = older.text, newer.text
+        if not (newer.in_chinese and older.in_chinese) or max(len(one), len(other)) > _LONGEST:
+            return False
+        common = tuple(self._common(one, other))
+        changes = [change for change in _changes(other) if _TO.match(other, change.verb[0])]
+        return bool(changes) and all(_begins_foreign(other, change, one, common) for change in changes)
 
     def judge(self, older: Reading, newer: Reading) -> Verdict | None:
         """The verdict that the newer replaces the older, or None."""
@@ -130,7 +149,7 @@ class Takeovers:
             return None
         if are_of_two(old, new) or are_of_other_occasions(old, new) or not _same_people(old, new):
             return None
-        common = tuple(_common(old.text, new.text))
+        common = tuple(self._common(old.text, new.text))
         if found := _counted(old, new, common):
             rule, place = "counted again", found
         elif found := _taken_over(old, new, common):
@@ -148,6 +167,48 @@ class Takeovers:
             subject=f"{' and '.join(sorted(old.persons)) or 'me'}: {thing}",
             aligned=True,
         )
+
+
+    def _common(self, old: str, new: str) -> Iterator[_Common]:
+        """The stretches of whole words and the words in Latin letters that both texts have, longest first."""
+        found = [
+            one
+            for stretch in _STRETCH.finditer(old)
+            for one in (
+                _latin(stretch, new) if stretch.group().isascii() else self._han(old, new, *stretch.span())
+            )
+        ]
+        yield from sorted(found, key=lambda one: -len(one.text))
+
+    def _han(self, old: str, new: str, start: int, end: int) -> Iterator[_Common]:
+        bounds, others = self._bounds(old), self._bounds(new)
+        while start < end - 1:
+            size = _SHORT
+            while start + size <= end and old[start : start + size] in new:
+                size += 1
+            size -= 1
+            if size < _SHORT:
+                start += 1
+                continue
+            first, last, there = start, start + size, new.index(old[start : start + size]) - start
+            while first < last and (first not in bounds or first + there not in others or old[first] in _ENDS):
+                first += 1
+            while last > first and (last not in bounds or last + there not in others or old[last - 1] in _ENDS):
+                last -= 1
+            if last - first >= _SHORT and not _EMPTY.issuperset(old[first:last]):
+                yield _Common(old[first:last], first, first + there)
+            start += size
+
+    def _bounds_of(self, text: str) -> frozenset[int]:
+        """Where the known words of a text begin and end."""
+        found = set()
+        for stretch in _STRETCH.finditer(text):
+            at = stretch.start()
+            found.add(at)
+            for word in (stretch.group(),) if stretch.group().isascii() else (w for w, _ in self._tagged(stretch.group())):
+                at += len(word)
+                found.add(at)
+        return frozenset(found)
 
 
 def _taken_over(old: Core, new: Core, common: tuple[_Common, ...]) -> int | None:
@@ -209,20 +270,26 @@ def _counted(old: Core, new: Core, common: tuple[_Common, ...]) -> int | None:
             continue
         if is_difference(new, number) or _NOT_LASTING.search(new.text[start:end]):
             continue
-        if _ADDED.search(before) or marks.DENIES.search(before):
+        if _ADDED.search(before) or _BESIDES.search(new.text) or marks.DENIES.search(before):
             continue
         numbers = [one for one in old.numbers if _LABEL.search(old.text[: one.start]) is None]
-        one, other = comparable(by_kind(numbers), by_kind([number]))
-        kinds = [kind for kind in one.keys() & other.keys() if len(one[kind]) == 1 and one[kind] != other[kind]]
+        of_kind = [one for one in numbers if _kind(old.text, one) == _kind(new.text, number)]
         before = before[: told.start()] if told else before
-        if not kinds or _is_foreign(before, old.text, things):
+        if len(of_kind) != 1 or of_kind[0].stem == number.stem or _is_foreign(before, old.text, things):
             continue
         here = any(start <= item.new < end for item in things)
         led = new.text[_begin(new.text, max(0, start - 2)) : start]
         if not here and (not any(item.new < start for item in things) or _is_foreign(led, old.text, things)):
             continue
-        return numbers[0].start
+        return of_kind[0].start
     return None
+
+
+def _kind(text: str, number: Piece) -> tuple[str, str]:
+    """The kind of a number, and the word that counts it: 个, 台."""
+    said = _FIGURES.sub("", text[number.start : number.end]).strip()
+    counted = said or text[number.end : number.end + 2].strip()[:1]
+    return next(iter(by_kind([number]))), counted if counted in _COUNTERS else ""
 
 
 def _changes(text: str) -> Iterator[_Change]:
@@ -232,7 +299,7 @@ def _changes(text: str) -> Iterator[_Change]:
             continue
         for verb in _CHANGE.finditer(text, *clause.span()):
             before = text[clause.start() : verb.start()]
-            if not (_ADDED.search(before) or marks.DENIES.search(before)):
+            if not (_ADDED.search(clause.group()) or _BESIDES.search(text) or marks.DENIES.search(before)):
                 yield _Change(*clause.span(), verb.span())
 
 
@@ -254,12 +321,23 @@ def _is_gained(comes: str, old: str) -> bool:
 
 def _is_foreign(text: str, other: str, common: tuple[_Common, ...]) -> bool:
     """Whether a stretch before a verb names something that the other text lacks."""
-    if _ANOTHER_ONE.search(text) or any(found.group() not in other for found in _ORDINAL.finditer(text)):
+    if any(one.group() not in other for one in _ANOTHER_ONE.finditer(text)) or any(found.group() not in other for found in _ORDINAL.finditer(text)):
         return True
     for one in common:
         text = re.sub(re.escape(one.text), " ", text, flags=re.IGNORECASE)
     rest = _STRETCH.findall(_NO_TOPIC.sub(" ", text))
-    return any(len(left) >= _SHORT and not _EMPTY.issuperset(left) for left in rest)
+    named = (left.strip(_ENDS_OF_OWNERS) for left in rest if not _EMPTY.issuperset(left))
+    return any(len(left) >= _SHORT and left not in other for left in named)
+
+
+def _begins_foreign(text: str, change: _Change, other: str, common: tuple[_Common, ...]) -> bool:
+    """Whether the clause of a change begins with a thing that the other text lacks, and this with one that it lacks."""
+    before = text[change.start : change.verb[0]]
+    first = min((one.new for one in common if change.start <= one.new < change.verb[0]), default=change.verb[0])
+    if before.isascii() or _MINE.match(before) or not _is_foreign(text[change.start : first], other, ()):
+        return False
+    begins = _STRETCH.match(_NO_TOPIC.sub("", other).lstrip(_ENDS))
+    return begins is None or begins.group()[:_SHORT] not in text
 
 
 def _same_people(old: Core, new: Core) -> bool:
@@ -291,29 +369,7 @@ def _rest(text: str, place: int, common: tuple[_Common, ...]) -> str:
     return ""
 
 
-def _common(old: str, new: str) -> Iterator[_Common]:
-    """The stretches of two characters and more, and the words in Latin letters, that both texts have, longest first."""
-    low, found = new.lower(), list[_Common]()
-    for stretch in _STRETCH.finditer(old):
-        text = stretch.group()
-        if text.isascii():
-            if len(text) >= _SHORT and (at := low.find(text.lower())) >= 0:
-                found.append(_Common(text, stretch.start(), at))
-            continue
-        start = 0
-        while start < len(text) - 1:
-            size = _SHORT
-            while start + size <= len(text) and text[start : start + size] in new:
-                size += 1
-            size -= 1
-            if size < _SHORT:
-                start += 1
-                continue
-            part, at = text[start : start + size], stretch.start() + start
-            left = part.lstrip(_ENDS)
-            at += len(part) - len(left)
-            left = left.rstrip(_ENDS)
-            if len(left) >= _SHORT and not _EMPTY.issuperset(left):
-                found.append(_Common(left, at, new.index(left)))
-            start += size
-    yield from sorted(found, key=lambda one: -len(one.text))
+def _latin(word: re.Match[str], new: str) -> Iterator[_Common]:
+    found = re.search(rf"(?<![A-Za-z]){re.escape(word.group())}(?![A-Za-z])", new, re.IGNORECASE)
+    if found is not None and len(word.group()) >= _SHORT:
+        yield _Common(word.group(), word.start(), found.start())

@@ -281,7 +281,7 @@ class ValueUpdates:
         )
         switched = bool(shared) and (
             _exchanged(new, shared, gained)
-            or marks.SWITCHES.search(new.text) is not None
+            or _switches_words(new)
             or (marks.GOES.search(new.text) is not None and _LOCATED.search(old.text) is not None)
         )
         one_of_a_kind = exclusive or role or switched or (bool(named) and _is_named(new, gained))
@@ -361,6 +361,12 @@ def _exchanged(new: Core, shared: list[Piece], gained: list[Piece]) -> bool:
     """Whether the thing was exchanged and then the new one is named: "we changed our doctor, it's Dr. Amin"."""
     things = [piece for piece in new.words if within(piece, shared) and marks.EXCHANGED.search(new.text[: piece.start])]
     return bool(things) and _told_after(new, things, gained)
+
+
+def _switches_words(new: Core) -> bool:
+    """Whether a word takes the place of another: not 改到23号, which gives a number."""
+    starts = {piece.start for piece in new.numbers}
+    return any(starts.isdisjoint((one.end(), one.end() + 1)) for one in marks.SWITCHES.finditer(new.text))
 
 
 def _last(core: Core, pieces: list[Piece]) -> bool:
