@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.reading import Reading, StatementReader
-from biem.adapters.contradiction.statement_core import Core, Piece
+from biem.adapters.contradiction.statement_core import Core, Piece, positions
 from biem.adapters.contradiction.statement_parts import (
     are_of_other_occasions,
     are_of_two,
@@ -43,8 +43,8 @@ _EMPTY = frozenset(
 """Characters that alone name nothing."""
 _ENDS = "的了是在我们把给就都也到"
 """Characters that are cut off the ends of a common stretch."""
-_NOW = r"(?:现在|如今|眼下|目前|这阵子|(?i:\bnow\b))"
-_GO = "成|为|用|投|到|去|进|至|在|给|发|走|叫|吃|喝|坐|住|放|开|穿|刷|骑|订|找|跟|由|送|做"
+_NOW = r"(?:现在|如今|眼下|目前|这阵子|这会儿|接下来|(?i:\bnow\b))"
+_GO = "成|为|用|投|到|去|进|至|在|给|发|走|叫|吃|喝|坐|住|放|开|穿|刷|骑|订|找|跟|由|送|做|学|练|读|看|租|报|种|养|戴"
 _TO = re.compile(rf"[改换转调挪搬移迁][\u4e00-\u9fff]?(?:{_GO})|[改换转](?:了|上)?|变成了?|升级?到|改由")
 """A change by which one thing takes the place of another."""
 _HAND = re.compile(r"交(?:给|到|由)|转给|让给|归|由|轮到|轮着|接手的?是|顶上来?的?是|接[班替]的?是")
@@ -52,14 +52,14 @@ _CHANGE = re.compile(rf"{_NOW}|都[是由归去在找]|{_TO.pattern}|{_HAND.patt
 """A change, before the value that comes in."""
 _NOW_IS = re.compile(rf"{_NOW}(?:已经|都|就|改)?(?:是|在|用|[放住跑挂停存摆]在|叫|归|由|跟着?)")
 _ENDED = re.compile(
-    "(?:完|坏|没|停|断|丢|卖掉?|退休?|关门?|走|离职|辞职?|不干|不做|拆|取消|撤|下线|淘汰|过期|到期|死|报废|没货|缺货|断货|停产|倒闭)了?(?:$|[，。,])"
+    "(?:完|坏|没|停|断|丢|卖掉?|退休?|关门?|走|离职|辞职?|不干|不做|拆|取消|撤|下线|淘汰|过期|到期|死|报废|没货|缺货|断货|停产|倒闭|不[\u4e00-\u9fff]{1,2})了?(?:$|[，。,])"
     "|(?:被调|调[去走回]|休产假|跳槽|退了|搬走|搬去)"
 )
 """Of a former value, in its own clause."""
 _LED_IN = re.compile(
     r"(?:是由?|用的?是?|选[的了]?是?|叫|姓|走|发|投|找|吃|喝|坐|开|骑|住在?|[放停挂存摆种]在?|在|交给|外包给|租给|送给?|归|由|跟着?|靠"
     r"|[订装买学][的了]?是?|打|卖|演|当|带|养|做|刷|穿|喂)"
-    r"(?:的是|了|着)?(?:一?[片个只家辆台条份位名种款间套匹本张双粒])?(?:[^，。的]{1,8}的)?\s*[\"“《「]?$"
+    r"(?:的是|了|着)?(?:一?[片个只家辆台条份位名种款间套匹本张双粒][^，。的]{0,4})?(?:[^，。的]{1,8}的)?\s*[\"“《「]?$"
 )
 """A verb before a value, with what may stand between."""
 _IS = re.compile(
@@ -71,7 +71,7 @@ _NOT_NEW = re.compile(r"^(?:了|过|着|个|一|只|家|位|名|上|的|是|在|
 _NO_TOPIC = re.compile(
     r"[^，]{1,8}(?:把|被|让|帮|替|给(?=[我咱他她你]))|我们|咱们?|大家|全[队家店]|从[^，]{1,8}?(?:起|开始)|[上下这那]个?[周月年阵次]子?起?|往[前后]|最近|现在|如今|目前|眼下|已经"
     r"|终于|后来|干脆|统一|只好|一律|最后|全部|以后|今后|从此|暂时|直接|立刻|今天|昨天|前天|昨晚|今早|早上|晚上|中午|下午|月份?起"
-    r"|店里|家里|公司|这边|那边|那块|这块|那个|这个|这套|那套|一下|索性|重新|一次|一直|平时|每[天周月年次顿]|(?i:now)"
+    r"|店里|家里|公司|这边|那边|那块|这块|那个|这个|这套|那套|一下|索性|重新|一次|一直|平时|每[天周月年次顿]|(?:量|称|测|数|算|查)了|的?(?:时间|日期|日子)|(?i:\b(?:now|the|my|our|an?)\b)"
 )
 """Who acts, when and how: no subject of a clause."""
 _NOT_LASTING = re.compile(
@@ -80,13 +80,15 @@ _NOT_LASTING = re.compile(
 _ANOTHER_ONE = re.compile("隔壁|对门|对面|楼上|楼下|人家|别人|别家|竞品|同行|同事|邻居|朋友|他们|她们|你们")
 _ADDED = re.compile("另外?|还(?!是)|也|又(?=[加添养买招雇请开])|多了")
 _BESIDES = re.compile("除了|除去|之外|另外")
-_OF_TIME = re.compile("周[一二三四五六日天末]|星期|礼拜|[上中下]午|[早晚]上|凌晨|傍晚|睡前|[饭餐][前后]|[今明后]天|[今明]年|[一二三四五六七八九十]")
+_OF_TIME = re.compile("(?i:weekend|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|周[一二三四五六日天末]|星期|礼拜|[上中下]午|[早晚]上|凌晨|傍晚|睡前|[饭餐][前后]|[今明后]天|[今明]年|[一二三四五六七八九十]")
 _RECKONED = re.compile(
     rf"(?:[涨升降减加增缩调提推挪延移改换砍放剩掉变跌长瘦胖冲][\u4e00-\u9fff]{{0,2}}?[到至成]|只有|[只就还又]?剩下?|总共|一共|{_NOW}"
-    r"|加起来|合计|改|换|涨|降|减|到)(?:了|是|有|为|就|只|要|每[天周月年次]|能|在|都|\s|[早晚上下中凌][上午晨])*$"
+    r"|加起来|合计|改|换|涨|降|减|到)(?:了|是|有|为|就|只|要|每[天周月年次]?|能|在|都|\s|[早晚上下中凌][上午晨]|周[一二三四五六日天])*$"
 )
 """Right before a number: it tells how much there is now."""
 _RECKONS = re.compile(_RECKONED.pattern.removesuffix("$") + r"\s?[\d一二两三四五六七八九十百千万半周星礼]")
+_CHANGED_BEFORE = re.compile("(?:[改换变调挪](?:时间|日子|日期)?了|(?:时间|日子|日期)[^，。]{0,3}[改换变调挪]了)[，,]$")
+"""Of a thing, before its new date: 组会换时间了，周二下午三点."""
 _MEASURED_AGAIN = re.compile("(?:又|重新|再)[^，。]{0,4}(?:量|称|测|数|算|查|考)了?一?[次遍下回]?|复[查测]")
 _ORDINAL = re.compile(r"(?:第?[\d一二三四五六七八九十]+)(?![\d年月日天周岁次个点:：.])[\u4e00-\u9fff]|[\d一二三四五六七八九十]{1,3}点|[A-Z]?\d{2,}")
 """Tells one of several: 一楼, 二号, 六点那顿, 6308."""
@@ -94,6 +96,9 @@ _FIGURES = re.compile(r"[\d.,:：零一二两三四五六七八九十百千万�
 _COUNTERS = frozenset("个台张只条位人次片粒件号平斤本份层楼户桌杯盆箱节页章名辆款种套间岁度天周月年米寸分秒折级栋头枚棵株桶袋瓶页字公")
 _MINE = re.compile("[我咱]们?(?![的家妈爸哥姐弟妹])")
 _ENDS_OF_OWNERS = "的了"
+_HAPPENED = re.compile("了$")
+_AMOUNTS = re.compile("[有到共剩是在]")
+_TITLES = re.compile("老师|师父|老板|领导")
 _LABEL = re.compile(r"[#№]\s?$")
 
 
@@ -145,7 +150,7 @@ class Takeovers:
         if len(older.text) > _LONGEST or not self.speaks(newer):
             return None
         old, new = self._core(older), self._core(newer)
-        if not (old.holds and new.holds) or old.past or old.open or new.open or old.denies or old.told:
+        if not (old.holds and new.holds) or old.past or old.open or new.open:
             return None
         if are_of_two(old, new) or are_of_other_occasions(old, new) or not _same_people(old, new):
             return None
@@ -156,6 +161,9 @@ class Takeovers:
             rule, place = "taken over", found
         else:
             return None
+        told = _clause_at(old.text, place)
+        if marks.DENIES.search(told) or (_HAPPENED.search(told) and not _AMOUNTS.search(told)):
+            return None
         rest = _rest(old.text, place, common)
         thing = " ".join(piece.stem for piece in old.words[:_NAMED])
         return Verdict(
@@ -163,7 +171,7 @@ class Takeovers:
             _SURE,
             rule,
             partial=bool(rest),
-            claim=_clause_at(old.text, place) if rest else "",
+            claim=told if rest else "",
             subject=f"{' and '.join(sorted(old.persons)) or 'me'}: {thing}",
             aligned=True,
         )
@@ -220,15 +228,14 @@ def _taken_over(old: Core, new: Core, common: tuple[_Common, ...]) -> int | None
         timed = _OF_TIME.match(comes) is not None
         if not _is_gained(comes, old.text):
             continue
-        before = [one for one in things if change.start <= one.new < change.verb[0]]
+        before = [one for one in common if change.start <= one.new < change.verb[0]]
         strange = _is_foreign(new.text[change.start : change.verb[0]], old.text, common)
         for value in values:
             if _within(value.new, change) or timed != (_OF_TIME.match(value.text) is not None):
                 continue
-            thing = [one for one in things if one.text not in value.text and not _within(one.new, change)]
-            if (before or thing) and not strange:
-                return value.old
-            if _gives_way(value, change, new.text) and not strange:
+            gives_way, named = _gives_way(value, change, new.text), any(one is not value for one in before)
+            thing = any(one.text not in value.text and not _within(one.new, change) for one in things)
+            if (named and gives_way) or (not strange and (named or thing or gives_way)):
                 return value.old
         for thing in things if not timed and not strange else ():
             told = _IS.match(old.text, thing.old + len(thing.text))
@@ -266,7 +273,8 @@ def _counted(old: Core, new: Core, common: tuple[_Common, ...]) -> int | None:
         start, end = _begin(new.text, number.start), _end(new.text, number.start)
         before = new.text[start : number.start]
         told = _RECKONED.search(before)
-        if told is None and _MEASURED_AGAIN.search(new.text[:start]) is None:
+        earlier = new.text[:start]
+        if not (told or _MEASURED_AGAIN.search(earlier) or _CHANGED_BEFORE.search(earlier)):
             continue
         if is_difference(new, number) or _NOT_LASTING.search(new.text[start:end]):
             continue
@@ -341,8 +349,19 @@ def _begins_foreign(text: str, change: _Change, other: str, common: tuple[_Commo
 
 
 def _same_people(old: Core, new: Core) -> bool:
-    one, other = (frozenset(person for person in core.persons if person.startswith("me.")) for core in (old, new))
+    one, other = (
+        frozenset(person for person in core.persons if person.startswith("me.") and not _is_titled(person, core.text))
+        for core in (old, new)
+    )
     return one == other and all(name in new.text.lower() for name in old.names)
+
+
+def _is_titled(person: str, text: str) -> bool:
+    """Whether a relation is only the title of a name: 陆老师."""
+    title = person.removeprefix("me.")
+    return bool(_TITLES.fullmatch(title)) and all(
+        "\u4e00" <= text[at - 1 : at] <= "\u9fff" and text[at - 1] not in _EMPTY for at in positions(text, title)
+    )
 
 
 def _begin(text: str, place: int) -> int:
