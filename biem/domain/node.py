@@ -211,6 +211,8 @@ class Hit:
     """
     refers_to: Node | None = None
     """The person's message before, if this one describes by a pronoun: "It's a Trek" alone does not say what."""
+    reports: bool = False
+    """The assistant tells in it what it did or found out, or how something stands, which the user did not say."""
 
 
 class Hits(list[Hit]):

@@ -3,10 +3,10 @@
     span = base(importance) · reason · (1 + 2·useful)      long-term at least 90 days; core and importance 5 for ever
 
 A person's statements about health, safety, identity, relationships and standing orders never expire, nor do those that
-tell how it is with him, his people or his things, for no particular time; other statements are kept a year at least,
-whomever they are about. Questions, requests and courtesies are not, and the assistant's messages are kept a third as
-long as the same from a person; but its questions are kept as statements are, since the answer may be a word, and so are
-its reports of what it has done, since nothing else tells the result.
+tell how it is with him, his people or his things, for no particular time; what else he says is kept a year at least,
+whomever it is about, but for courtesies: a request tells what the report that follows it is about. The assistant's
+messages are kept a third as long as the same from a person; but its questions are kept a year, too, since the answer
+may be a word, and its reports of what it did or found half a year, since nothing else tells the result.
     deadline = max(last touch + span, the instant its energy falls below 0.1)
 
 An access restarts the span and extends that of weak memories at most to that of long-term ones; only feedback extends
@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 
 from biem.domain.energy import reason_quality
 from biem.domain.policies.life import RetentionPolicy
-from biem.domain.speech.acts import asks_for_facts, is_statement
+from biem.domain.speech.acts import asks_for_facts, is_courtesy
 from biem.domain.speech.lasting import is_lasting, tells_a_state
 from biem.domain.speech.reports import is_report
 
@@ -28,6 +28,8 @@ _NORMAL = 3.0
 """The importance of an unmarked message."""
 ASSISTANT = "assistant"
 """The `source` of the language model's messages."""
+_OF_REPORTS = 0.5
+"""Share of a statement's span that a report of the assistant's has: what people say outlives what assistants say."""
 _FAR_DAYS = 36_500.0
 """A century: later deadlines count as never, and no datetime overflows."""
 
@@ -66,10 +68,11 @@ def retention_days(memory: Lived, policy: RetentionPolicy) -> float | None:
     days = _base_days(importance, policy)
     if by_assistant:
         days *= policy.assistant_factor
-        kept = asks_for_facts(memory.text) or is_report(memory.text)
-        if kept and policy.keep_lasting and memory.believed and importance >= _NORMAL:
-            days = max(days, policy.stated_days)
-    elif said and is_statement(memory.text):
+        if policy.keep_lasting and memory.believed and importance >= _NORMAL:
+            asks = asks_for_facts(memory.text)
+            share = 1.0 if asks else _OF_REPORTS if is_report(memory.text) else 0.0
+            days = max(days, share * policy.stated_days)
+    elif said and not is_courtesy(memory.text):
         days = max(days, policy.stated_days)
     if layer == "long_term":
         days = max(days, policy.long_term_days)

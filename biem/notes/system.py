@@ -22,7 +22,7 @@ from biem.errors import BiemError, InvalidInput, StoreUnavailable
 from biem.notes.encode import NoteEncoder
 from biem.notes.folder_watcher import BUSY_S, FolderWatcher
 from biem.notes.scan import collisions
-from biem.notes.search import NoteSearcher, RankedPool
+from biem.notes.search.searcher import NoteSearcher, RankedPool
 from biem.notes.sync import Parse, Progress, Scanner
 from biem.ports import Clock, Embedder, JobQueue
 from biem.ports.files import FileContent, Files

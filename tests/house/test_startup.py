@@ -97,7 +97,7 @@ def test_a_recall_that_compares_values_loads_half_of_the_rules() -> None:
         "assert contradiction.build().rivals(one, two)\nassert contradiction.build().matter('I am Ann').persons"
     )
     rules = {name.rpartition(".")[2] for name in found if name.startswith("biem.adapters.contradiction.")}
-    assert rules & {"claims", "weak_cues", "relations", "rules", "updates"} == set()
+    assert rules & {"claims", "weak_cues", "polarity", "slots", "rules", "clause_updates"} == set()
 
 
 def test_the_public_names_load_what_they_name_only() -> None:

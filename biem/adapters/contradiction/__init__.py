@@ -1,4 +1,13 @@
-"""Rules for statements that cannot both hold: `ContradictionRules` for English and Chinese, without a model."""
+"""Rules for statements that cannot both hold: `ContradictionRules` for English and Chinese, without a model.
+
+Each folder uses only those above it; the modules beside them put the rules together (`rules`, `recall_rules`).
+
+    lexicon      words and patterns
+    reading      clauses of a sentence, with persons, polarity and times
+    subjects     whom a statement is about, and who says it
+    statements   what it says: core, numbers, parts, topics
+    values       values of attributes, and what replaces them
+"""
 
 from threading import Lock
 from typing import TYPE_CHECKING

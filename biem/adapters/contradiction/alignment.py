@@ -3,7 +3,7 @@
 from collections import Counter
 from difflib import SequenceMatcher
 
-from biem.adapters.contradiction.reading import Reading, StatementReader
+from biem.adapters.contradiction.reading.reader import Reading, StatementReader
 from biem.domain.conflict import Verdict
 
 _SWAP_RATIO = 0.75

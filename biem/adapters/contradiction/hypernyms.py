@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from biem.adapters.contradiction import lexicon
-from biem.adapters.contradiction.reading import Clause, StatementReader
+from biem.adapters.contradiction.reading.reader import Clause, StatementReader
 
 _HAVE = frozenset(("have", "ha", "had", "got", "own", "keep", "有", "养"))
 """Stems of having: seeing a dog is not having one."""

@@ -15,12 +15,14 @@ import re
 from collections.abc import Mapping
 from importlib.resources import files
 
-from biem.adapters.contradiction.journeys import opposed
 from biem.adapters.contradiction.lexicon import marks
-from biem.adapters.contradiction.reading import Reading
+from biem.adapters.contradiction.reading.journeys import opposed
+from biem.adapters.contradiction.reading.reader import Reading
 from biem.adapters.contradiction.recall_rules import RecallRules
-from biem.adapters.contradiction.statement_core import Core
-from biem.adapters.contradiction.statement_parts import by_kind, former_of, known
+from biem.adapters.contradiction.statements.core import Core
+from biem.adapters.contradiction.statements.former import former_of
+from biem.adapters.contradiction.statements.likeness import known
+from biem.adapters.contradiction.statements.number_kinds import by_kind
 from biem.domain.conflict import Matter, Statement, Verdict
 
 _RECORDED, _SPREAD = 1.0, 2.0

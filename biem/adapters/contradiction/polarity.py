@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.hypernyms import Hypernyms
-from biem.adapters.contradiction.reading import Clause, Reading, StatementReader
-from biem.adapters.contradiction.time_phrases import OCCASION
+from biem.adapters.contradiction.reading.reader import Clause, Reading, StatementReader
+from biem.adapters.contradiction.reading.time_phrases import OCCASION
 from biem.domain.conflict import ConflictKind, Verdict
 
 _EQUAL, _GENERAL, _BARE = 0.85, 0.72, 0.55

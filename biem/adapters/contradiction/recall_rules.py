@@ -5,10 +5,10 @@ Loading it takes half as long as loading all rules.
 
 from functools import lru_cache
 
-from biem.adapters.contradiction.matter import matter_of
-from biem.adapters.contradiction.reading import Reading, StatementReader
-from biem.adapters.contradiction.subjects import Subjects
-from biem.adapters.contradiction.value_updates import ValueUpdates
+from biem.adapters.contradiction.reading.reader import Reading, StatementReader
+from biem.adapters.contradiction.statements.matter import matter_of
+from biem.adapters.contradiction.subjects.subjects import Subjects
+from biem.adapters.contradiction.values.value_updates import ValueUpdates
 from biem.domain.conflict import Matter, Statement
 
 KEPT = 1_024

@@ -6,20 +6,20 @@ from datetime import datetime
 from functools import lru_cache
 
 from biem.adapters.contradiction.alignment import duplicate, may_align, swapped
-from biem.adapters.contradiction.claims import Claims
-from biem.adapters.contradiction.journeys import opposed
 from biem.adapters.contradiction.later_states import LaterStates
 from biem.adapters.contradiction.lexicon import marks
-from biem.adapters.contradiction.owners import have_different_owners
 from biem.adapters.contradiction.polarity import Polarity, Stances
-from biem.adapters.contradiction.reading import Reading
+from biem.adapters.contradiction.reading.claims import Claims
+from biem.adapters.contradiction.reading.journeys import opposed
+from biem.adapters.contradiction.reading.reader import Reading
+from biem.adapters.contradiction.reading.time_phrases import COMING
 from biem.adapters.contradiction.recall_rules import KEPT, RecallRules, one_speaker
-from biem.adapters.contradiction.slots import Slot, Slots
-from biem.adapters.contradiction.takeovers import TAKEOVERS, Takeovers
-from biem.adapters.contradiction.time_phrases import COMING
-from biem.adapters.contradiction.updates import Updates
-from biem.adapters.contradiction.value_updates import JOINED, WHOLE
-from biem.adapters.contradiction.values import Values
+from biem.adapters.contradiction.subjects.owners import have_different_owners
+from biem.adapters.contradiction.values.clause_updates import Updates
+from biem.adapters.contradiction.values.disagreement import Values
+from biem.adapters.contradiction.values.slots import Slot, Slots
+from biem.adapters.contradiction.values.takeovers import TAKEOVERS, Takeovers
+from biem.adapters.contradiction.values.value_updates import JOINED, WHOLE
 from biem.adapters.contradiction.weak_cues import CEILING, Cues
 from biem.domain.conflict import Statement, Verdict
 from biem.domain.speech.kinship import are_other_relatives

@@ -15,8 +15,8 @@ from difflib import SequenceMatcher
 from importlib.resources import files
 
 from biem.adapters.contradiction.polarity import Polarity
-from biem.adapters.contradiction.reading import Clause, Reading, StatementReader
-from biem.adapters.contradiction.slots import unit
+from biem.adapters.contradiction.reading.reader import Clause, Reading, StatementReader
+from biem.adapters.contradiction.statements.number_kinds import unit
 from biem.domain.scores import probability
 
 CEILING = 0.45

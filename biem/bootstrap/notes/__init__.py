@@ -26,7 +26,7 @@ from biem.engine.recall.rerank import BoundedReranker
 from biem.lazy import lazy
 from biem.notes.encode import NoteEncoder
 from biem.notes.folder_watcher import F, FolderWatcher
-from biem.notes.search import NoteSearcher
+from biem.notes.search.searcher import NoteSearcher
 from biem.notes.sync import Scanner
 from biem.notes.system import NoteSystem
 from biem.ports import Analyzer, Clock, EmbedderInfo, JobQueue

@@ -60,7 +60,7 @@ class RetentionPolicy:
     high_days: float = 365.0
     """Importance 4. Importance 5 and the layer `core` are kept for ever."""
     stated_days: float = 365.0
-    """Minimum for a message of importance 3 or more in which a person states something."""
+    """Minimum for a message of importance 3 or more of a person, unless it is a courtesy."""
     keep_lasting: bool = True
     """Whether a person's statements about health, safety, identity, relationships and standing orders never expire."""
     assistant_factor: float = 1 / 3

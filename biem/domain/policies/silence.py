@@ -33,6 +33,8 @@ class SilenceWeights:
     """1 if no line has a topic of the question."""
     asks_of_user: float = 0.54
     """1 if the question is about the user."""
+    best_linked: float = -0.6
+    """1 if the likeliest line is a report of the assistant's, read with the user's message before it."""
     best_like: float = -0.46
     """Of the likeliest line the features of these names again …"""
     best_topic: float = -0.27

@@ -10,7 +10,7 @@ _ENDS = re.compile(
     r"\bfor (?:the next |another |about )?"
     r"(?:an?|one|two|three|four|five|six|seven|eight|ten|a few|a couple of|some|\d{1,2}) "
     r"(?:hours?|days?|nights?|weeks?|weekends?|months?)\b(?! now)"
-    r"|这[几两三]天|暂时|临时|先凑合|[到住]?到?(?:周|星期|礼拜|下周|月)[一二三四五六日天底]?(?:为止|回[去来]|就回)",
+    r"|这[几两三]天|暂时|临时(?![有占加接起出]|取消|决定|通知)|先凑合|[到住]?到?(?:周|星期|礼拜|下周|月)[一二三四五六日天底]?(?:为止|回[去来]|就回)",
     re.IGNORECASE,
 )
 """Limits the text to a time that ends."""

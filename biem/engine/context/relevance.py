@@ -97,7 +97,7 @@ def line_features(lines: Sequence[RatedLine], question: LineQuestion) -> list[di
                 "holds": float(told.holds),
                 "changes": float(told.changes),
                 "changed": min(max(_number(line.hit, "changed", UNCHANGED), -_FURTHEST), _FURTHEST),
-                "assistant": float(node.source == ASSISTANT and line.hit.answers is None),
+                "assistant": float(node.source == ASSISTANT and not line.hit.reports),
                 "brief": float(estimate_tokens(node.text) <= BRIEF),
                 "length": min(estimate_tokens(node.text), _LONG) / _LONG,
                 "translated": float(is_han(node.text) != is_han(question.text)),

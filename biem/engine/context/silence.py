@@ -58,6 +58,7 @@ def block_features(
         lacking = frozenset()
     things = frozenset[str]().union(*(line.matter.things for line in lines))
     topics = frozenset[str]().union(*(line.matter.topics for line in lines))
+    linked = lines[place].hit.reports and lines[place].hit.answers is not None
     likest, unnamed = max(line.like for line in lines), len(asked.things - things) / max(1, len(asked.things))
     return {
         "confidence": min(max(odds(confidence), -_SUREST), _SUREST),
@@ -70,4 +71,5 @@ def block_features(
         "uncovered_like": (1.0 - own["covered"]) * own["like"],
         "topic_untold": float(bool(asked.topics) and asked.topics.isdisjoint(topics)),
         "asks_of_user": float("me" in asked.persons),
+        "best_linked": float(linked),
     } | {f"best_{name}": own[name] for name in _OF_BEST}

@@ -109,7 +109,7 @@ class Succession:
         matter or one of several.
         """
         node = newer.hit.node
-        if node.at <= older.hit.node.at or (ASSISTANT in (node.source, node.speaker) and newer.hit.answers is None):
+        if node.at <= older.hit.node.at or (ASSISTANT in (node.source, node.speaker) and not newer.hit.reports):
             return False
         if (
             supposes(node)
@@ -277,8 +277,10 @@ class Succession:
         )
         if not (asked and further) or self._names(newer, older):
             return False  # "I'm back at Crane's, the new place closed" is no later state of the new place
+        request = None if newer.hit.answers is None else newer.hit.answers.id
         return any(
             line is not older
+            and line.hit.node.id != request
             and line.hit.node.at < newer.hit.node.at
             and share(further, self._things[id(line)])
             and not share(asked, self._things[id(line)])

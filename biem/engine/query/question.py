@@ -133,9 +133,13 @@ _PRESENT = re.compile(
 )
 _NEWEST = re.compile(
     r"\b(?:last|latest|newest|most recent)\b"
-    r"(?! (?:year|month|week|weekend|summer|winter|spring|autumn|night|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b)",
+    r"(?! (?:year|month|week|weekend|summer|winter|spring|autumn|night|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b)"
+    r"|\b(?:end(?:ed)? up|in the end|finally|eventually)\b"
+    r"|\bdid (?:i|we|you|they) (?:\w+ )?"
+    r"(?:choose|pick|book|reserve|decide|agree|settle|order|arrange|schedule|go (?:for|with))\b",
     re.IGNORECASE,
 )
+"""Asks for the last of several, or what was decided, which holds until the next decision."""
 
 
 _SAID = re.compile(r"[.!。！]\W*$")

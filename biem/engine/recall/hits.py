@@ -6,9 +6,16 @@ from dataclasses import replace
 
 from biem.domain.node import Hit, Node
 from biem.domain.retention import ASSISTANT
-from biem.domain.speech.acts import asks_for_facts, describes_by_pronoun, is_courtesy
+from biem.domain.speech.acts import asks_for_facts, describes_by_pronoun, is_courtesy, is_statement
 from biem.domain.speech.antecedents import lacks_subject, may_lack_subject, names_by_pronoun
-from biem.domain.speech.reports import is_report, knows_nothing
+from biem.domain.speech.reports import (
+    commands,
+    is_report,
+    knows_nothing,
+    opens_another,
+    reports_another_value,
+    tells_a_value,
+)
 from biem.domain.trust import UNTRUSTED
 from biem.engine.query.request import Request
 from biem.engine.recall.rank.newer_first import newest_first
@@ -71,7 +78,7 @@ def hydrate(
         former = live.nodes.get(replaced.get(key, ""))
         if former is not None and former.id in likeness:
             why["former_likeness"] = likeness[former.id]
-        asked = asked_before.get(key)
+        asked, told_before = asked_before.get(key), live.nodes.get(earlier_of.get(key, ""))
         if asked is not None and asked.id in likeness:
             why["asked_likeness"] = likeness[asked.id]
         before = referred.get(key)
@@ -88,6 +95,7 @@ def hydrate(
                 replaces=former,
                 answers=asked,
                 refers_to=before,
+                reports=node.source == ASSISTANT and (asked is not None or reports(answer, told_before, node)),
             )
         )
     place_of = dict(zip(ids, places, strict=True))
@@ -106,8 +114,24 @@ def request_of(answer: Answer, before: Node | None, node: Node) -> Node | None:
     answers = answer.answers_question(node.id, before.id) and asks_for_facts(before.text)
     answers = answers and not knows_nothing(node.text)
     if node.source == ASSISTANT and not answers:
-        answers = is_report(node.text) and answer.adds(node.id, before.id)
+        said = before.text
+        whole = is_statement(said) and tells_a_value(said) and not commands(said)  # it stands for itself
+        answers = not whole and reports(answer, before, node) and not opens_another(node.text)
     return before if answers and not (before.trust == UNTRUSTED != node.trust) else None
+
+
+def reports(answer: Answer, before: Node | None, node: Node) -> bool:
+    """Whether the assistant tells in it more than the user said just before.
+
+    "Added to your list" after "My mother comes too" only acknowledges, and "Friday at ten then" repeats.
+    """
+    if node.source != ASSISTANT or not is_report(node.text):
+        return False
+    if before is None or before.source == ASSISTANT:
+        return True
+    if is_statement(before.text):
+        return reports_another_value(node.text, before.text)
+    return answer.adds(node.id, before.id)
 
 
 def _alike(ids: Sequence[str], questions: Mapping[str, str], answer: Answer) -> dict[str, dict[str, float]]:

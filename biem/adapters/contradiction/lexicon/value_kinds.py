@@ -2,7 +2,7 @@
 
 import re
 
-from biem.adapters.contradiction.spelled_days import DAY, HOUR
+from biem.adapters.contradiction.lexicon.spelled_days import DAY, HOUR
 
 WANTS = {
     "time": re.compile(

@@ -3,7 +3,7 @@
 import pytest
 
 from biem.adapters.contradiction import build
-from biem.adapters.contradiction.subjects import is_reported
+from biem.adapters.contradiction.subjects.reports import is_reported
 from biem.domain.conflict import Statement
 from biem.ports.contradiction import ContradictionRules
 

@@ -195,6 +195,7 @@ def test_what_ends_by_itself_replaces_nothing(asked: str, older: str, newer: str
         ("Where am I staying?", "I'm at my dad's for two weeks.", "I'm at the hotel until Friday."),
         ("晚饭是什么时候？", "晚饭定在周五。", "晚饭改到明天了。"),
         ("我的课是哪天？", "我的课每周一。", "从这周起我的课改到周三。"),
+        ("会议在哪个厅？", "会议订在海棠厅。", "海棠厅被总部临时占用了，换到银杏厅。"),
         ("", "", ""),
     ],
 )

@@ -1,6 +1,7 @@
 """Later lines that tell how things are now, in words that no rule knows, and those that tell of something else."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -244,6 +245,42 @@ def test_the_assistant_and_a_supposition_succeed_nothing() -> None:
     assert block(question, former, "If Otis gave up flowers, he would bind books.")[0] == former
     hits = [hit(former, 0.9), hit("Otis gave up flowers and binds books now.", 0.8, days=9, source="assistant")]
     assert PICKER.pick(measured(question, hits), question, None)[0].node.text == former
+
+
+@pytest.mark.parametrize(
+    ("question", "asked", "former", "latter"),
+    [
+        (
+            "Which hall is the concert in?",
+            "Find a hall for the concert.",
+            "Booked the river hall for the concert.",
+            "The river hall was flooded, so the concert is in the granary now.",
+        ),
+        ("音乐会在哪个厅？", "给音乐会找个厅。", "音乐会订了江边厅。", "江边厅进水了，音乐会改到谷仓厅。"),
+    ],
+)
+def test_a_report_of_the_assistant_succeeds_an_earlier_one(question: str, asked: str, former: str, latter: str) -> None:
+    hits = [
+        replace(hit(former, 0.9, source="assistant"), answers=hit(asked, 0.5).node, reports=True),
+        replace(hit(latter, 0.8, days=9, source="assistant"), reports=True),
+    ]
+    assert PICKER.pick(measured(question, hits), question, None)[0].node.text == latter
+    told = [hits[0], replace(hits[1], reports=False)]
+    assert PICKER.pick(measured(question, told), question, None)[0].node.text == former
+
+
+def test_a_report_continues_no_other_matter_because_of_the_request_before_it() -> None:
+    # Given a request in other words than the question's / Then its report may still succeed the one before
+    question = "Which version is on the kiosk?"
+    former, latter = "Installed 2.4 on the kiosk.", "Rolled back to 2.3; the printer works again."
+    request = hit("Roll it back, the printer is broken.", 0.4, days=9)
+    newer = replace(hit(latter, 0.5, days=10, source="assistant"), answers=request.node, reports=True)
+    older = replace(hit(former, 0.9, source="assistant"), reports=True)
+    hits = measured(question, [older, newer, request])
+    reader = LineReader(contradiction.build(), RuleAnalyzer())
+    asked = reader.question(question, hits)
+    lines = reader.lines(hits, asked) or []
+    assert Succession(lines, asked).may_succeed(lines[1], lines[0])
 
 
 def test_only_packaged_models_read_changes() -> None:

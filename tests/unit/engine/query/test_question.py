@@ -151,6 +151,14 @@ def test_what_only_tells_something_asks_of_no_past(told: str) -> None:
     assert not asks_what_was(told)
 
 
+def test_what_asks_for_the_last_decision_asks_of_no_past() -> None:
+    # a decision holds until the next one
+    assert not asks_of_the_past("Which hall did we book?")
+    assert not asks_of_the_past("Where did they end up meeting?")
+    assert asks_of_the_past("Which hall did we book at first?")
+    assert asks_of_the_past("Which hall did we visit?")
+
+
 @pytest.mark.parametrize(
     "asked",
     [

@@ -120,13 +120,16 @@ def test_a_report_of_the_assistant_names_the_request_if_it_says_more() -> None:
     asked, done = "Put the six shows into the calendar.", "Done, I set them to 7 May and 8 May."
     assert Talk(("user", asked), ("assistant", done)).hits()[done].answers.text == asked
     said, again = "The six shows are on 7 May.", "Changed to 7 May."
-    assert Talk(("user", said), ("assistant", again)).hits()[again].answers is None
-    assert (
-        Talk(("user", asked), ("assistant", "May is lovely, with 20 degrees."))
-        .hits()["May is lovely, with 20 degrees."]
-        .answers
-        is None
-    )
+    hit = Talk(("user", said), ("assistant", again)).hits()[again]
+    assert (hit.answers, hit.reports) == (None, False)
+    more = "The hall is taken then, so I moved the last one to 9 May."
+    hit = Talk(("user", said), ("assistant", more)).hits()[more]
+    assert (hit.answers, hit.reports) == (None, True)  # what the user said stands for itself
+    advice = "You could hang the posters in the market hall, too."
+    assert Talk(("user", asked), ("assistant", advice)).hits()[advice].answers is None
+    also = "Also, the hall called: the piano was tuned on 3 May."
+    hit = Talk(("user", asked), ("assistant", also)).hits()[also]
+    assert (hit.answers, hit.reports) == (None, True)
     assert Talk(("assistant", asked), ("assistant", done)).hits()[done].answers is None
 
 

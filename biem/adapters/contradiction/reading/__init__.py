@@ -1,0 +1,1 @@
+"""Sentences: their clauses, with persons, polarity and times."""

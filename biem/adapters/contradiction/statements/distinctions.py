@@ -1,0 +1,42 @@
+"""Words, labels and ranks that distinguish one of several: the return flight, machine 2, the elder daughter."""
+
+import re
+from collections.abc import Sequence
+
+from biem.adapters.analyzers.numerals import spoken
+from biem.adapters.contradiction.lexicon import marks
+from biem.adapters.contradiction.statements.core import Piece
+
+WAYS = {"out": "outbound", "home": "return", "back": "return", "inbound": "return", "回程": "返程"}
+_OF_ANOTHER_WORD = re.compile("[周期拜月拿利0-9].")
+"""Two characters of which the second is no rank: 周二妈妈去, 在加拿大妈妈."""
+
+
+def labels_of(text: str, numbers: Sequence[Piece], *, asked: bool) -> frozenset[str]:
+    """The numbers and letters that distinguish one of several things: `#2` of "machine 2" and of 二号机床."""
+    plain = {one.start: one.stem for one in numbers}
+    found = set()
+    for match in (marks.LABEL_ASKED if asked else marks.LABEL).finditer(text, 0, marks.LABELLED):
+        kind = next(name for name, value in match.groupdict().items() if value is not None)
+        label = match[kind]
+        if not label.isalpha() or kind == "no":
+            label = plain.get(match.start(kind)) or spoken(label) or ""  # 一号 is no quantity
+        if label.isdigit() or label.isalpha():
+            found.add(f"#{label.lower()}")
+    return frozenset(found)
+
+
+def ranks_of(text: str, relatives: Sequence[tuple[int, int]], *, chinese: bool) -> frozenset[str]:
+    """Which of several relatives these spans name: `#elder` of 大女儿 and "my older daughter", `#maternal` of 外婆."""
+    if chinese:
+        found = {_han_rank(text[max(0, start - 2) : start], text[start:end]) for start, end in relatives}
+    else:
+        found = {match.lastgroup or "" for span in relatives if (match := marks.RANK.search(text, *span))}
+    return frozenset(f"#{rank}" for rank in found if rank)
+
+
+def _han_rank(before: str, relative: str) -> str:
+    """The rank by the character before, else by the relation, else the side of the family. `before`: two characters."""
+    first = "" if _OF_ANOTHER_WORD.match(before) else marks.HAN_RANKS.get(before[-1:], "")
+    side = next((marks.HAN_SIDES[one] for one in relative if one in marks.HAN_SIDES), "")
+    return first or marks.HAN_RANKS.get(relative[-1], "") or side

@@ -1,0 +1,1 @@
+"""Values of attributes, and whether a newer one replaces an older one."""

@@ -1,0 +1,1 @@
+"""Answers queries from notes: candidates, ranking, confidence and citations."""
