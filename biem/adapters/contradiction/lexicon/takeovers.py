@@ -35,7 +35,7 @@ NOT_NEW = re.compile(r"^(?:了|过|着|个|一|只|家|位|名|上|的|是|在|�
 NO_TOPIC = re.compile(
     r"[^，]{1,8}(?:把|被|让|帮|替|给(?=[我咱他她你]))|我们|咱们?|大家|全[队家店]|从[^，]{1,8}?(?:起|开始)"
     r"|[上下这那]个?[周月年阵次]子?起?|往[前后]|最近|现在|如今|目前|眼下|已经|终于|后来|干脆|统一|只好|一律|最后|全部|以后"
-    r"|今后|从此|暂时|直接|立刻|今天|昨天|前天|昨晚|今早|早上|晚上|中午|下午|月份?起|店里|家里|公司|这边|那边|那块|这块|那个|这个"
+    r"|今后|从此|暂时|直接|立刻|今天|昨天|前天|昨晚|今早|早上|晚上|中午|下午|月份?起|(?:店里|家里|公司(?![搬迁改换]))(?!的)|这边|那边|那块|这块|那个|这个"
     r"|这套|那套|一下|索性|重新|一次|一直|平时|每[天周月年次顿]|(?:量|称|测|数|算|查)了|的?(?:时间|日期|日子)"
     r"|(?i:\b(?:now|the|my|our|an?)\b)"
 )
@@ -44,6 +44,8 @@ NOT_LASTING = re.compile(
     "今天(?!起|开始|之后|以后)|今晚|今早|明天(?!起|开始)|明晚|后天|这[次回趟顿]|临时|一[次回趟]|有时|偶尔|差点|本来|下不为例|破例"
 )
 """Of one occasion, or of what did not come about."""
+ONLY_ONCE = re.compile("[就只仅]这|这一[天晚周]|这周[一二三四五六日天](?!起)")
+"""The same, for the clauses after it too: 这周五停电，晨会改到十点."""
 OTHER_PEOPLE = re.compile("隔壁|对门|对面|楼上|楼下|人家|别人|别家|竞品|同行|同事|邻居|朋友|他们|她们|你们")
 """Others, by where or how the speaker knows them."""
 ADDED = re.compile("另外?|还(?!是)|也|又(?=[加添养买招雇请开])|多了")
@@ -77,12 +79,13 @@ COUNTERS = frozenset(
     "个台张只条位人次片粒件号平斤本份层楼户桌杯盆箱节页章名辆款种套间岁度天周月年米寸分秒折级栋头枚棵株桶袋瓶页字公"
 )
 """Characters that say what a number counts."""
+OF_A_PLACE = re.compile("我?们?(?:公司|单位|学校|办公室|老家|家里|店里|宿舍|工地|爸妈家)(?!的)[^，。]{0,3}[换装改买配]")
+"""Begins with a place that has things of its own: 我公司换了路由器，密码是…"""
 LABEL = re.compile(r"[#№]\s?$")
 """Before a number that is a name."""
 OWN = re.compile("[我咱]们?(?![的家妈爸哥姐弟妹])")
 """A clause that begins so is about the speaker."""
-HAPPENED = re.compile("了$")
-AMOUNTS = re.compile("[有到共剩是在]")
-"""What happened once does not end, unless it tells of how much there is."""
+ONCE = re.compile("(?<![难不通超经])过$|^(?!.*[有到共剩是在]).*了$")
+"""What happened once, which does not end: it tells of no state."""
 TITLES = re.compile("老师|师父|老板|领导")
 """Relations that are also titles of names: 陆老师."""

@@ -14,10 +14,10 @@ CLAUSE = re.compile(r"[^，。！？；：,;!?、—–…\n]+")
 STRETCH = re.compile(r"[\u4e00-\u9fff]+|[A-Za-z][\w+-]*(?:\.\w+)?")
 EMPTY = frozenset(
     "我你他她它们的了是在有把从和跟与个到成为就都也又去来给对这那哪今明昨不没很最每天年月周日号点半几多少现目时候以还着过让说要会能可想"
-    "用只些位样自己已经才再先刚因所但早"
+    "用只些位样自己已经才再先刚因所但早一共"
 )
 """Characters that alone name nothing."""
-_ENDS = frozenset("的了是在我们把给就都也到")
+_ENDS = frozenset("的了是在我们把给就都也到个")
 """Characters that are cut off the ends of a stretch."""
 _OWNING = "的了"
 _KEPT = 1_024
@@ -68,7 +68,7 @@ class Stretches:
             first += 1
         while last > first and (last not in bounds or last + there not in others or old[last - 1] in _ENDS):
             last -= 1
-        return Common(old[first:last], first, first + there)
+        return Common(old[first:last], first, new.index(old[first:last]))
 
     def _bounds_of(self, text: str) -> frozenset[int]:
         """Where the known words of a text begin and end."""

@@ -14,7 +14,7 @@ def counted_again(old: Core, new: Core, common: tuple[Common, ...]) -> int | Non
     """
     things = tuple(one for one in common if not is_of_another(one, old.text, new.text))
     numbers = [one for one in old.numbers if words.LABEL.search(old.text[: one.start]) is None]
-    for number in new.numbers if words.BESIDES.search(new.text) is None else ():
+    for number in () if words.BESIDES.search(new.text) or words.ONLY_ONCE.search(new.text) else new.numbers:
         start, end = clause_at(new.text, number.start)
         before, earlier = new.text[start : number.start], new.text[:start]
         told = words.RECKONED.search(before)
@@ -26,11 +26,15 @@ def counted_again(old: Core, new: Core, common: tuple[Common, ...]) -> int | Non
         before = before[: told.start()] if told else before
         if len(same) != 1 or same[0].stem == number.stem or names_another(before, old.text, things):
             continue
-        here = any(start <= one.new < end for one in things)
-        led = new.text[clause_at(new.text, max(0, start - 2))[0] : start]
-        if here or (any(one.new < start for one in things) and not names_another(led, old.text, things)):
+        if any(start <= one.new < number.start for one in things) or _is_led(new.text, old.text, start, things):
             return same[0].start
     return None
+
+
+def _is_led(text: str, other: str, start: int, things: tuple[Common, ...]) -> bool:
+    """Whether the last clause before this place that names a common thing begins with it."""
+    led = max((one.new for one in things if one.new < start), default=None)
+    return led is not None and not names_another(text[clause_at(text, led)[0] : led], other, things)
 
 
 def _kind(text: str, number: Piece) -> tuple[str, str]:

@@ -66,7 +66,9 @@ class Takeovers:
         """Whether a statement may tell of a value that takes the place of another."""
         if not newer.in_chinese or len(newer.text) > _LONGEST:
             return False
-        return bool(words.CHANGE.search(newer.text) or (newer.numbers and words.RECKONS.search(newer.text)))
+        if words.CHANGE.search(newer.text):
+            return True
+        return bool(newer.numbers) and any(one.search(newer.text) for one in (words.RECKONS, words.TOLD_BEFORE))
 
     def tells_of_another(self, older: Reading, newer: Reading) -> bool:
         """Whether what changes is a thing that the older does not name, and that has another: 超市的会员日改成周二了, after
@@ -88,6 +90,8 @@ class Takeovers:
             return None
         if are_of_two(old, new) or are_of_other_occasions(old, new) or not _are_of_same_people(old, new):
             return None
+        if (of_place := words.OF_A_PLACE.match(new.text)) and of_place.group()[:-1] not in old.text:
+            return None
         common = self._common(old.text, new.text)
         rule, place = "counted again", counted_again(old, new, common)
         if place is None:
@@ -96,7 +100,7 @@ class Takeovers:
             return None
         start, end = clause_at(old.text, place)
         told = old.text[start:end]
-        if marks.DENIES.search(told) or (words.HAPPENED.search(told) and not words.AMOUNTS.search(told)):
+        if marks.DENIES.search(told) or words.ONCE.search(told):
             return None
         partial = _claims_more(old.text, place, common)
         thing = " ".join(piece.stem for piece in old.words[:_NAMED])
@@ -109,6 +113,9 @@ def _taken_over(old: str, new: str, common: tuple[Common, ...]) -> int | None:
     """Where the older has the value that another one replaces; None if none does."""
     values = [one for one in common if words.LED_IN.search(old[clause_at(old, one.old)[0] : one.old])]
     things = [one for one in common if one not in values and not is_of_another(one, old, new)]
+    owners = [one for one in values if new.startswith("的", one.new + len(one.text))]
+    if owners:
+        return None  # 李倩的主管 is another one than the user's, who is 李倩
     for change in _changes(new):
         comes = words.NOT_NEW.sub("", new[change.verb[1] : change.end])
         timed = words.OF_TIME.match(comes) is not None
@@ -157,7 +164,7 @@ def _is_its_own(thing: Common, change: _Change, old: str, new: str, common: tupl
 
 def _changes(text: str) -> Iterator[_Change]:
     """The clauses that tell of a lasting change, with each verb of change."""
-    if words.BESIDES.search(text):
+    if words.BESIDES.search(text) or words.ONLY_ONCE.search(text):
         return
     for clause in CLAUSE.finditer(text):
         if words.NOT_LASTING.search(clause.group()) or words.ADDED.search(clause.group()):
