@@ -1,11 +1,9 @@
-"""Chinese words by which a change is told in passing: verbs of change, what is no subject, and ends of what was before."""
+"""Chinese words by which a change is told in passing: verbs of change, ends of a former value, what is no subject."""
 
 import re
 
 _NOW = r"(?:现在|如今|眼下|目前|这阵子|这会儿|接下来|(?i:\bnow\b))"
-_GO = (
-    "成|为|用|投|到|去|进|至|在|给|发|走|叫|吃|喝|坐|住|放|开|穿|刷|骑|订|找|跟|由|送|做|学|练|读|看|租|报|种|养|戴"
-)
+_GO = "成|为|用|投|到|去|进|至|在|给|发|走|叫|吃|喝|坐|住|放|开|穿|刷|骑|订|找|跟|由|送|做|学|练|读|看|租|报|种|养|戴"
 TO = re.compile(rf"[改换转调挪搬移迁][\u4e00-\u9fff]?(?:{_GO})|[改换转](?:了|上)?|变成了?|升级?到|改由")
 """A change by which one thing takes the place of another."""
 _HAND = r"交(?:给|到|由)|转给|让给|归|由|轮到|轮着|接手的?是|顶上来?的?是|接[班替]的?是"
@@ -26,7 +24,8 @@ LED_IN = re.compile(
 )
 """A verb before a value, with what may stand between."""
 IS = re.compile(
-    rf"(?:一[直般])?{_NOW}?\s?(?:[A-Za-z]+ )?(?:用的是|选的是|的?是由?|用|叫|姓|选了?|[放挂停存摆种]在|走|发|在)(?![不没])"
+    rf"(?:一[直般])?{_NOW}?\s?(?:[A-Za-z]+ )?"
+    r"(?:用的是|选的是|的?是由?|用|叫|姓|选了?|[放挂停存摆种]在|走|发|在)(?![不没])"
     r"|\s(?:is|are|runs?|lives?|stands?|sits) (?:(?:on|in|at|with|by) )?"
 )
 """Right after a thing: what comes is its value."""

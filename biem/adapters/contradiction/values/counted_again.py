@@ -20,7 +20,9 @@ def counted_again(old: Core, new: Core, common: tuple[Common, ...]) -> int | Non
         told = words.RECKONED.search(before)
         if not (told or words.TOLD_BEFORE.search(earlier)) or is_difference(new, number):
             continue
-        if any(one.search(new.text[start:end]) for one in (words.NOT_LASTING, words.ADDED)) or marks.DENIES.search(before):
+        if any(one.search(new.text[start:end]) for one in (words.NOT_LASTING, words.ADDED)) or marks.DENIES.search(
+            before
+        ):
             continue
         same = [one for one in numbers if _kind(old.text, one) == _kind(new.text, number)]
         before = before[: told.start()] if told else before

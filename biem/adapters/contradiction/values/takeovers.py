@@ -1,8 +1,8 @@
 """Chinese updates told in passing: who or what was there before has its own clause, the next one has the successor.
 
-中通最近丢件，统一换顺丰发 names the former value and the new one; 例汤换萝卜牛腩 names the thing right before the verb of change;
-预算只有28万了 names the thing and another number of it (`counted_again`). Chinese has no word boundaries, and names are
-unknown to the segmenter, so stretches of characters in both texts are compared, not words.
+中通最近丢件，统一换顺丰发 names the former value and the new one; 例汤换萝卜牛腩 names the thing before the verb
+of change; 预算只有28万了 names the thing and another number of it (`counted_again`). Chinese has no word boundaries, and
+names are unknown to the segmenter, so stretches of characters in both texts are compared, not words.
 """
 
 from collections.abc import Iterator
@@ -71,8 +71,8 @@ class Takeovers:
         return bool(newer.numbers) and any(one.search(newer.text) for one in (words.RECKONS, words.TOLD_BEFORE))
 
     def tells_of_another(self, older: Reading, newer: Reading) -> bool:
-        """Whether what changes is a thing that the older does not name, and that has another: 超市的会员日改成周二了, after
-        the day of a chemist's.
+        """Whether what changes is a thing that the older does not name, and that has another: 超市的会员日改成周二了,
+        after the day of a chemist's.
         """
         one, other = older.text, newer.text
         if not (newer.in_chinese and older.in_chinese) or max(len(one), len(other)) > _LONGEST:
@@ -148,7 +148,7 @@ def _gives_way(value: Common, change: _Change, text: str) -> bool:
 
 
 def _is_its_own(thing: Common, change: _Change, old: str, new: str, common: tuple[Common, ...]) -> bool:
-    """Whether the change is that of a thing of which the older tells the value: 例汤换萝卜牛腩, 龟背竹长太大，搬到书房了."""
+    """Whether what changes is a thing of which the older tells the value: 例汤换萝卜牛腩; 龟背竹长太大，搬到书房了."""
     after = thing.new + len(thing.text)
     if words.TURN.match(new, change.verb[0]) and change.brings(thing.new) and after == change.end:
         return says_no_topic(new[change.start : change.verb[0]])  # 轮到卓玛值班
@@ -201,12 +201,12 @@ def _is_title(person: str, text: str) -> bool:
     """Whether a relation is only the title of a name: 陆老师."""
     title = person.removeprefix("me.")
     before = (text[max(0, at - 1) : at] for at in positions(text, title))
-    return words.TITLES.fullmatch(title) is not None and all("\u4e00" <= one and one not in EMPTY for one in before)
+    return words.TITLES.fullmatch(title) is not None and all(one >= "\u4e00" and one not in EMPTY for one in before)
 
 
 def _claims_more(text: str, place: int, common: tuple[Common, ...]) -> bool:
-    """Whether the older has a further claim: a clause before the one at this place, or a longer one or one with a number
-    after it.
+    """Whether the older has a further claim: a clause before the one at this place, or a longer one, or one with a
+    number, after it.
     """
     for clause in CLAUSE.finditer(text):
         if clause.start() <= place < clause.end():
