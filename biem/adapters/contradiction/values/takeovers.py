@@ -1,8 +1,8 @@
 """Chinese updates told in passing: who or what was there before has its own clause, the next one has the successor.
 
-中通最近丢件，统一换顺丰发 names the former value and the new one; 例汤换萝卜牛腩 names the thing before the verb
-of change; 预算只有28万了 names the thing and another number of it (`counted_again`). Chinese has no word boundaries, and
-names are unknown to the segmenter, so stretches of characters in both texts are compared, not words.
+中通最近丢件，统一换顺丰发 names the former value and the new one; 例汤换萝卜牛腩 names the thing before the verb;
+预算只有28万了 names the thing and another number of it (`counted_again`). Chinese has no word boundaries, and names
+are unknown to the segmenter, so stretches of characters in both texts are compared, not words.
 """
 
 from collections.abc import Iterator
