@@ -6,7 +6,7 @@ _NOW = r"(?:现在|如今|眼下|目前|这阵子|这会儿|接下来|(?i:\bnow\
 _GO = "成|为|用|投|到|去|进|至|在|给|发|走|叫|吃|喝|坐|住|放|开|穿|刷|骑|订|找|跟|由|送|做|学|练|读|看|租|报|种|养|戴"
 TO = re.compile(rf"[改换转调挪搬移迁][\u4e00-\u9fff]?(?:{_GO})|[改换转](?:了|上)?|变成了?|升级?到|改由")
 """A change by which one thing takes the place of another."""
-_HAND = r"交(?:给|到|由)|转给|让给|归|由|轮到|轮着|接手的?是|顶上来?的?是|接[班替]的?是"
+_HAND = r"交(?:给|到|由)|转给|让给|归|由|轮到|轮着|接手的?[\u4e00-\u9fff]{0,4}?是|顶上来?的?是|接[班替]的?是"
 CHANGE = re.compile(rf"{_NOW}|都[是由归去在找]|{TO.pattern}|{_HAND}")
 """A change, before the value that comes in."""
 NOW_IS = re.compile(rf"{_NOW}(?:已经|都|就|改)?(?:是|在|用|[放住跑挂停存摆]在|叫|归|由|跟着?)")
