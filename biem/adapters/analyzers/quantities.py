@@ -18,6 +18,9 @@ _NUMERAL = rf"[0-9{NUMERALS}]"
 _SIGNS = {"$": "$", "¥": "¥", "€": "€", "£": "£"}
 _LATE = frozenset(("下午", "晚上", "傍晚", "夜里", "今晚", "明晚", "昨晚", "晚"))
 _WEAK_ONE = "一"
+_DIGIT = "零一二三四五六七八九"
+_AT_ONE = "发车|出发|开会|集合|上课|下课|起飞|开庭|开演|开场|开饭|打烊|关门|开门"
+"""After 一点, which else means "a bit", these make it one o'clock."""
 _ANY = late(_NUMERAL)
 """Every quantity contains one of these: most texts have none, and skip the large pattern."""
 
@@ -46,15 +49,16 @@ class Quantities:
             r"(?:,?\s(?P<y5>[12][0-9]{3})(?![0-9]))?"
             r"|(?<![0-9:])(?P<h6>[0-2]?[0-9]):(?P<n6>[0-5][0-9])(?::[0-5][0-9])?(?![0-9:])\s?(?P<p6>[AaPp]\.?[Mm](?![A-Za-z]))?"
             r"|(?<![0-9.])(?P<h7>1?[0-9])\s?(?P<p7>[AaPp]\.?[Mm])(?![A-Za-z])"
-            rf"|(?P<p8>早上|上午|凌晨|中午|下午|晚上|傍晚|夜里|今晚|明晚|昨晚|晚)?(?P<h8>(?<![{NUMERALS}0-9])[0-9{NUMERALS}]{{1,3}})点"
-            rf"(?P<n8>半|钟|整|(?:{_NUMERAL}{{1,3}})分?)?(?![A-Za-z0-9个点儿心火菜评赞击建意问原要想看])"
+            rf"|(?P<p8>早上|上午|凌晨|中午|下午|晚上|傍晚|夜里|今晚|明晚|昨晚|晚)?(?P<h8>(?<![{NUMERALS}0-9])[0-9{NUMERALS}]{{1,3}})\s?点"
+            rf"(?P<n8>半|钟|整|(?:{_NUMERAL}{{1,3}})分?)?(?![A-Za-z0-9个点儿心火菜评赞击建意问原要想看])(?P<done8>(?={_AT_ONE}))?"
+            rf"|(?<![0-9{NUMERALS}])(?P<metres>[12一二两])米(?P<rest>[0-9]{{1,2}}(?![0-9])|[{_DIGIT}]{{1,2}}(?![{NUMERALS}]))"
             rf"|百分之(?P<pct>{_NUMBER}|[{NUMERALS}]+)"
             rf"|(?P<sign>[$¥€£])\s?(?P<money>{_NUMBER}[百千万亿]*)(?P<scale>[KkMBT](?![A-Za-z0-9])|\s?(?:million|billion)(?![a-z]))?"
             r"|(?<![A-Za-z0-9_.\-])(?P<phone>1[0-9]{2}-[0-9]{4}-[0-9]{4}|0[0-9]{2,3}-[0-9]{7,8}|[0-9]{3}-[0-9]{3}-[0-9]{4})(?![0-9])"
             rf"|(?P<minus>(?:(?<![\w)\]\-])|(?<=[有到为是约至低]))-)?(?<![A-Za-z0-9_.])(?P<value>{_NUMBER}(?:[百千万亿](?![米克瓦卡]))*+)"
             rf"(?P<unit>\s?(?:{loose})|-?(?:year|month|week|day|hour|minute)-?(?:old)?(?![A-Za-z])|[A-Za-z]{{1,5}}(?![A-Za-z0-9]))?"
             r"(?P<old>\s(?:years?\s)?old(?![A-Za-z]))?"
-            rf"|(?P<nth>第)?(?<![周期拜初{NUMERALS}])(?P<spoken>[{NUMERALS}]+)(?P<spoken_unit>\s?(?:{counted}))?"
+            rf"|(?P<nth>第)?(?<![初{NUMERALS}])(?<!(?<!每)周)(?<!(?<!每星)期)(?<!(?<!每礼)拜)(?P<spoken>[{NUMERALS}]+)(?P<spoken_unit>\s?(?:{counted}))?"
         )
 
     def spans(self, text: str) -> Iterator[tuple[int, int, str]]:
@@ -74,9 +78,11 @@ class Quantities:
                 return _date(groups.get("y" + i), month, groups.get("d" + i))
         for i in "678":
             if "h" + i in groups:
-                if groups["h" + i] == _WEAK_ONE and len(groups) == 1:
+                if groups["h" + i] == _WEAK_ONE and (len(groups) == 1 or _is_a_bit(found)):
                     return None
                 return _time(groups["h" + i], groups.get("n" + i), groups.get("p" + i))
+        if "metres" in groups:
+            return f"{_digits(groups['metres'])}.{_digits(groups['rest'])}m"
         if "pct" in groups:
             value = _value(groups["pct"])
             return value and f"{value}%"
@@ -110,6 +116,15 @@ class Quantities:
             return value
         name = self._units.get(unit) or self._units.get(unit.lower() if len(unit) > 1 else unit) or unit
         return name + value if name in _SIGNS else value + name
+
+
+def _is_a_bit(found: re.Match[str]) -> bool:
+    """Whether 一点 only grades the word before it: 早一点出发."""
+    return found.string[max(0, found.start() - 1) : found.start()] in ("早", "晚", "快", "慢")
+
+
+def _digits(text: str) -> str:
+    return "".join(str(_DIGIT.index(one)) if one in _DIGIT else "2" if one == "两" else one for one in text)
 
 
 def _trim(value: str) -> str:

@@ -18,6 +18,7 @@ from biem.adapters.contradiction.subjects.owners import have_different_owners
 from biem.adapters.contradiction.values.clause_updates import Updates
 from biem.adapters.contradiction.values.disagreement import Values
 from biem.adapters.contradiction.values.slots import Slot, Slots
+from biem.adapters.contradiction.values.takeovers import TAKEOVERS, Takeovers
 from biem.adapters.contradiction.values.value_updates import JOINED, WHOLE
 from biem.adapters.contradiction.weak_cues import CEILING, Cues
 from biem.domain.conflict import Statement, Verdict
@@ -53,6 +54,7 @@ class RuleContradictions:
         self._subjects = self._reader.grammar["kin"] | self._slots.nouns
         self._subjects_of = recall_rules.subjects
         self._value_updates = recall_rules.value_updates
+        self._takeovers = Takeovers(self._reader, recall_rules.value_updates)
         self._read = recall_rules.read
         self.rivals = recall_rules.rivals
         self.matter = recall_rules.matter
@@ -124,7 +126,7 @@ class RuleContradictions:
 
     def _plain(self, text: str, speaker: str) -> bool:
         reading = self._read(text, speaker)
-        speaks = (self._polarity.speaks, self._updates.speaks, self._value_updates.speaks)
+        speaks = (self._polarity.speaks, self._updates.speaks, self._value_updates.speaks, self._takeovers.speaks)
         return not (self._said(text, speaker) or any(rule(reading) for rule in speaks))
 
     def _specific(self, before: Statement, after: Statement) -> Verdict | None:
@@ -143,6 +145,9 @@ class RuleContradictions:
             swapped(older, newer, self._subjects, self._reader),
         ]
         renewed = self._value_updates.judge(older, newer, follows=after.follows)
+        if renewed is not None and renewed.rule == "renewed" and self._takeovers.tells_of_another(older, newer):
+            renewed = None
+        renewed = renewed or self._takeovers.judge(older, newer)
         if renewed is not None:
             found = [renewed]
         best = max((verdict for verdict in found if verdict), key=lambda verdict: verdict.confidence, default=None)
@@ -158,7 +163,7 @@ class RuleContradictions:
             return None
         if verdict.subject:  # two values of one attribute of one subject: the words around them may differ
             after = self._read(newer.text, newer.speaker)
-            holds = verdict.rule in WHOLE or (
+            holds = verdict.rule in WHOLE | TAKEOVERS or (
                 self._value_updates.holds(after)
                 and not (verdict.attribute in ("name", "called") and self._value_updates.one_more(after))
                 and not self._value_updates.turns_to_another(self._read(older.text, older.speaker), after)
@@ -176,6 +181,8 @@ class RuleContradictions:
 
     def _about_all(self, verdict: Verdict, older: Statement, newer: Statement) -> Verdict:
         """The verdict on all claims of the older: partial, or limited to the lowest confidence of its claims."""
+        if verdict.rule in TAKEOVERS:
+            return verdict
         claims = self._claims.of(self._read(older.text, older.speaker))
         if verdict.rule in WHOLE and not (JOINED.search(older.text) or self._give_values(claims, older.speaker)):
             return verdict  # the core covers the whole statement

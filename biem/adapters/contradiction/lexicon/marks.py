@@ -29,7 +29,7 @@ class Both:
 _LATIN = re.compile("[A-Za-z]")
 MISDONE_ZH = (
     "(?:(?:说|记|搞|弄|写|打|看|听|算|填|发|报|传|数|量|抄|念|按|输|认|想|贴|拿)(?:错|混|岔|反|串|颠倒)"
-    "|(?:说|记|写|算|填|报|数|抄|念)(?:漏|[多少早晚大小高低])了|眼花|看走眼)"
+    "|(?:说|记|写|算|填|报|数|抄|念)(?:漏|[多少早晚大小高低])了(?!就|会|也|要|容易)|眼花|看走眼)"
 )
 """An action with a result that was not meant: 看反了, 数少了."""
 CORRECTS = Both(
@@ -141,7 +141,7 @@ ANOTHER = re.compile(
 ON_OCCASION = re.compile(
     r"\b(?:on|at) (?:the )?weekends?\b|\bfor (?:now|once|today|the moment)\b"
     r"|\bjust (?:for )?(?:today|this)\b|\bduring\b|\bin (?:the )?(?:spring|summer|autumn|winter|morning|evening)s?\b|\bwhenever\b"
-    r"|^(?:this|next) (?:week|month|weekend)\b|\btemporarily\b|\bwhile\b|\bthis (?:once|time)\b|\bexcept\b|(?<![长上])周末|暂时|临时|这次|偶然|[就只仅](?:是|有)?[这今]|这周[一二三四五六日天]|\b(?:only|just) (?:on|this|that|today|tomorrow)\b"
+    r"|^(?:this|next) (?:week|month|weekend)\b|\btemporarily\b|\bwhile\b|\bthis (?:once|time)\b|\bexcept\b|(?<![长上])周末|暂时|临时|这次|下不为例|破例|这周[^，。]{0,12}才|偶然|[就只仅](?:是|有)?[这今]|这周[一二三四五六日天]|\b(?:only|just) (?:on|this|that|today|tomorrow)\b"
     r"|\b(?:day|week|weekend|month|today|tonight|tomorrow|once|time)(?: only|, only)\b",
     re.IGNORECASE,
 )
@@ -221,7 +221,7 @@ OF_THE_PAST = re.compile(
     r"|\bwhen i was\b|\bin my (?:\w+ )?(?:twenties|thirties|teens|youth|childhood|first year|days|student)\b|\bmy first\b|\bbefore (?:my|all|the(?! \d)|that|i|we)\b"
     r"|\b(?:for|that) (?:one|a) (?:summer|winter|while)\b|\bonce (?:lived|worked|had|was|did|drove|ate)\b"
     r"|\blast (?:year|summer|winter|spring|autumn|fall)\b(?=[^.]*\b(?:lived|was|had|did|ate|drove|ran|used|spent|for)\b)"
-    r"|毕业之?后|以前(?=我)|年前|从前|小时候|上学(?:的)?时|当兵|学生时代|年轻时|(?<![跟搬走跑赶飞送转挪调开拿带寄迁嫁])过去(?!了)|曾|去年(?!.{0,4}起)|岁时|[住工作吃干练过]过(?!敏|生日|节)|第一[份家辆年]|之前(?:我|在|的)|前我",
+    r"|毕业之?后|以前(?=我)|年前|从前|小时候|上学(?:的)?时|当兵|学生时代|年轻时|(?<![跟搬走跑赶飞送转挪调开拿带寄迁嫁])过去(?!了|$|[，。！；,.!;])|曾|去年(?!.{0,4}起)|岁时|[住工作吃干练过]过(?!敏|生日|节)|第一[份家辆年]|之前(?:我|在|的)|前我",
     re.IGNORECASE,
 )
 """Refers to another time."""

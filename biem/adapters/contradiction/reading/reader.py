@@ -63,7 +63,7 @@ _IMPERATIVE = re.compile(
 )
 _USED_TO = re.compile(
     r"\bused to\s+(?!be used\b)(?=\w)|\bformerly\b|\bpreviously\b|曾经|以前|原来"
-    r"|(?<![跟搬走跑赶飞送转挪调开拿带寄迁嫁])过去(?!了)"
+    r"|(?<![跟搬走跑赶飞送转挪调开拿带寄迁嫁])过去(?!了|$|[，。！；,.!;])"
 )
 _NO_MORE = re.compile(r"不(?![久过少错仅])[\u4e00-\u9fff]{2,12}了$")
 

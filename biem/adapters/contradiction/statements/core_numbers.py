@@ -9,7 +9,7 @@ from biem.adapters.contradiction.statements.number_kinds import SMALL
 
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEKDAY = re.compile(
-    r"\b(?P<en>mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:周|星期|礼拜)(?P<zh>[一二三四五六日天])(?!起)",
+    r"\b(?P<en>mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:周|星期|礼拜)(?P<zh>[一二三四五六日天])(?!起|[次趟遍])",
     re.IGNORECASE,
 )
 _ZH_DAYS = dict(zip("一二三四五六日天", (*_DAYS, "sun"), strict=True))

@@ -274,7 +274,7 @@ class ValueUpdates:
         )
         switched = bool(shared) and (
             is_exchanged(new, shared, gained)
-            or marks.SWITCHES.search(new.text) is not None
+            or _switches_words(new)
             or (marks.GOES.search(new.text) is not None and _LOCATED.search(old.text) is not None)
         )
         one_of_a_kind = exclusive or role or switched or (bool(named) and is_named(new, gained))
@@ -287,6 +287,12 @@ class ValueUpdates:
         ):
             return None
         return "corrected" if new.corrects else "renewed"
+
+
+def _switches_words(new: Core) -> bool:
+    """Whether a word takes the place of another: not 改到23号, which gives a number."""
+    starts = {piece.start for piece in new.numbers}
+    return any(starts.isdisjoint((one.end(), one.end() + 1)) for one in marks.SWITCHES.finditer(new.text))
 
 
 def _subject(old: Core, classes: frozenset[str]) -> str:
