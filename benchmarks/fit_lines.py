@@ -44,7 +44,7 @@ from biem.engine.context.lines import LineQuestion, LineReader, RatedLine
 from biem.engine.context.picking import LOOKED_AT, answering
 from biem.engine.context.relevance import line_features
 from biem.engine.context.silence import block_features
-from biem.engine.recall.hits import request_of, score_of
+from biem.engine.recall.hits import reply_of, score_of
 from biem.engine.recall.rank.confidence import confidence
 
 Matrix = NDArray[np.float64]
@@ -169,10 +169,12 @@ def recalled(lived: facts.Life, question: facts.Question, memory: InMemory, with
         why = {"likeness": likeness[key]} | ({"changed": changed[key]} if key in changed else {})
         hit = Hit(_node(told[key]), ceiling, why, alike=alike.get(key, {}))
         before = told.get(asked.get(key, ""))
-        request = request_of(answer, _node(before) if before else None, hit.node)
+        request, stated, reports = reply_of(answer, _node(before) if before else None, hit.node)
         if request is not None:
-            hit = replace(hit, answers=request, why={**why, "asked_likeness": likeness[request.id]})
-        hits.append(hit)
+            why["asked_likeness"] = likeness[request.id]
+        if stated is not None:
+            why["referred_likeness"] = likeness[stated.id]
+        hits.append(replace(hit, why=why, answers=request, refers_to=stated, reports=reports))
     return Hits(hits, confidence=confidence(answer.grounds, ConfidenceWeights()), grounds=answer.grounds)
 
 

@@ -24,7 +24,7 @@ _NO_REPORT = late(
     # reactions, and what is said of the user
     r"|^\W*(?:enjoy|hope|nice|lovely|great|good|poor|lucky|well done|hi|hello|sounds|congrat\w*|what an?|how)\b"
     r"|^\W*you(?:r|'\w+)?\b"
-    r"|^\W*(?:that|this)(?:'s| is| was| sounds| makes)\b|\bi hope\b|\b(?:sorry|glad|happy)\b"
+    r"|^\W*(?:that|this)(?:'s| is| was| sounds| makes)\b|\bi hope\b|\b(?:sorry|glad|happy|thank you)\b"
     # what is only taken note of
     r"|\b(?:noted|saved|remembered|got it|understood|made a note|settled)\b"
     r"|\b(?:updated|added|corrected|recorded) (?:my|your|the) (?:notes?|records?|memory|profile)\b"

@@ -31,7 +31,6 @@ from biem.engine.context.modifiers import (
 )
 from biem.engine.context.occasions import is_exception
 from biem.engine.context.persons import ACTING, UNNAMED, is_of_an_unnamed_person, names_owner, states_own
-from biem.engine.context.plain_updates import PlainUpdates
 from biem.engine.context.quantities import amounts, nearness
 from biem.engine.context.same_subject import (
     are_same,
@@ -101,7 +100,6 @@ class Succession:
         self._common = common | question.terms | question.matter.things
         self._worth = {id(line): line.worth for line in lines}
         self._tells = is_statement(question.text)
-        self._plain_updates = PlainUpdates(lines, question)
         self._asks_who = "name" in question.matter.wants or _WHO.search(question.text) is not None
 
     def may_succeed(self, newer: RatedLine, older: RatedLine) -> bool:
@@ -330,13 +328,13 @@ class Succession:
 
     def log_odds(self, newer: RatedLine, older: RatedLine) -> float:
         """That the newer line tells how the matter of the older one stands now; it probably does if it denies a date or
-        time of that, or is a plain update.
+        time of that.
         """
         measured = self.features(newer, older)
         bias, weights = (_RETOLD_BIAS, _RETOLD) if self._is_retold(older) else (_BIAS, _WEIGHTS)
         found = bias + sum(weight * measured[name] for name, weight in weights.items())
         denied = denies_former(newer.hit.node.text, newer.matter, older.matter)
-        return max(found, 0.0) if denied or self._plain_updates.continues(newer, older) else found
+        return max(found, 0.0) if denied else found
 
     def _is_retold(self, older: RatedLine) -> bool:
         """Whether the question is no question, but tells this line again."""

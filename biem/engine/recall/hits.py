@@ -53,7 +53,7 @@ def hydrate(
     there = [live.nodes[key] for key in ids if key in live.nodes]
     referred = _referred(request, records, rules, answer, there)
     read += [node.id for node in referred.values()]
-    replies = {node.id: _reply(answer, live.nodes.get(earlier_of.get(node.id, "")), node) for node in there}
+    replies = {node.id: reply_of(answer, live.nodes.get(earlier_of.get(node.id, "")), node) for node in there}
     asked_before = {key: reply.answers for key, reply in replies.items() if reply.answers is not None}
     likeness, changes = answer.likeness(read), answer.changed(ids)
     alike = _alike(ids, {key: asked.id for key, asked in asked_before.items()}, answer)
@@ -100,14 +100,16 @@ def hydrate(
     ], changed
 
 
-class _Reply(NamedTuple):
+class Reply(NamedTuple):
+    """What a message has to do with the one before it: the fields of `Hit` of these names."""
+
     answers: Node | None = None
     refers_to: Node | None = None
     reports: bool = False
 
 
-def _reply(answer: Answer, before: Node | None, node: Node) -> _Reply:
-    """What a message has to do with the one before it: see the fields of `Hit`.
+def reply_of(answer: Answer, before: Node | None, node: Node) -> Reply:
+    """What a message has to do with the one before it.
 
     A short message answers a question; a report of the assistant's answers a request, and refers to a statement, which
     stands for itself. None is read with a less trusted one.
@@ -115,13 +117,13 @@ def _reply(answer: Answer, before: Node | None, node: Node) -> _Reply:
     by_assistant = node.source == ASSISTANT
     reports = by_assistant and _reports(answer, before, node)
     if before is None or (before.source == ASSISTANT) == by_assistant or before.trust == UNTRUSTED != node.trust:
-        return _Reply(reports=reports)
+        return Reply(reports=reports)
     short = answer.answers_question(node.id, before.id) and asks_for_facts(before.text) and not knows_nothing(node.text)
     if short:
-        return _Reply(before, reports=by_assistant)
+        return Reply(before, reports=by_assistant)
     if not reports or opens_another(node.text):
-        return _Reply(reports=reports)
-    return _Reply(None, before, True) if stands_for_itself(before.text) else _Reply(before, None, True)
+        return Reply(reports=reports)
+    return Reply(None, before, True) if stands_for_itself(before.text) else Reply(before, None, True)
 
 
 def _reports(answer: Answer, before: Node | None, node: Node) -> bool:
