@@ -44,7 +44,7 @@ from biem.engine.context.lines import LineQuestion, LineReader, RatedLine
 from biem.engine.context.picking import LOOKED_AT, answering
 from biem.engine.context.relevance import line_features
 from biem.engine.context.silence import block_features
-from biem.engine.recall.hits import reply_of, score_of
+from biem.engine.recall.hits import reference_of, score_of
 from biem.engine.recall.rank.confidence import confidence
 
 Matrix = NDArray[np.float64]
@@ -169,7 +169,7 @@ def recalled(lived: facts.Life, question: facts.Question, memory: InMemory, with
         why = {"likeness": likeness[key]} | ({"changed": changed[key]} if key in changed else {})
         hit = Hit(_node(told[key]), ceiling, why, alike=alike.get(key, {}))
         before = told.get(asked.get(key, ""))
-        request, stated, reports = reply_of(answer, _node(before) if before else None, hit.node)
+        request, stated, reports = reference_of(answer, _node(before) if before else None, hit.node)
         if request is not None:
             why["asked_likeness"] = likeness[request.id]
         if stated is not None:

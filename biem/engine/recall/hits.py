@@ -53,8 +53,8 @@ def hydrate(
     there = [live.nodes[key] for key in ids if key in live.nodes]
     referred = _referred(request, records, rules, answer, there)
     read += [node.id for node in referred.values()]
-    replies = {node.id: reply_of(answer, live.nodes.get(earlier_of.get(node.id, "")), node) for node in there}
-    asked_before = {key: reply.answers for key, reply in replies.items() if reply.answers is not None}
+    references = {node.id: reference_of(answer, live.nodes.get(earlier_of.get(node.id, "")), node) for node in there}
+    asked_before = {key: reply.answers for key, reply in references.items() if reply.answers is not None}
     likeness, changes = answer.likeness(read), answer.changed(ids)
     alike = _alike(ids, {key: asked.id for key, asked in asked_before.items()}, answer)
     for place, key in zip(places, ids, strict=True):
@@ -74,7 +74,7 @@ def hydrate(
         former = live.nodes.get(replaced.get(key, ""))
         if former is not None and former.id in likeness:
             why["former_likeness"] = likeness[former.id]
-        asked, before = replies[key].answers, replies[key].refers_to or referred.get(key)
+        asked, before = references[key].answers, references[key].refers_to or referred.get(key)
         if asked is not None and asked.id in likeness:
             why["asked_likeness"] = likeness[asked.id]
         if before is not None and before.id in likeness:
@@ -90,7 +90,7 @@ def hydrate(
                 replaces=former,
                 answers=asked,
                 refers_to=before,
-                reports=replies[key].reports,
+                reports=references[key].reports,
             )
         )
     place_of = dict(zip(ids, places, strict=True))
@@ -100,7 +100,7 @@ def hydrate(
     ], changed
 
 
-class Reply(NamedTuple):
+class Reference(NamedTuple):
     """What a message has to do with the one before it: the fields of `Hit` of these names."""
 
     answers: Node | None = None
@@ -108,7 +108,7 @@ class Reply(NamedTuple):
     reports: bool = False
 
 
-def reply_of(answer: Answer, before: Node | None, node: Node) -> Reply:
+def reference_of(answer: Answer, before: Node | None, node: Node) -> Reference:
     """What a message has to do with the one before it.
 
     A short message answers a question; a report of the assistant's answers a request, and refers to a statement, which
@@ -117,13 +117,13 @@ def reply_of(answer: Answer, before: Node | None, node: Node) -> Reply:
     by_assistant = node.source == ASSISTANT
     reports = by_assistant and _reports(answer, before, node)
     if before is None or (before.source == ASSISTANT) == by_assistant or before.trust == UNTRUSTED != node.trust:
-        return Reply(reports=reports)
+        return Reference(reports=reports)
     short = answer.answers_question(node.id, before.id) and asks_for_facts(before.text) and not knows_nothing(node.text)
     if short:
-        return Reply(before, reports=by_assistant)
+        return Reference(before, reports=by_assistant)
     if not reports or opens_another(node.text):
-        return Reply(reports=reports)
-    return Reply(None, before, True) if stands_for_itself(before.text) else Reply(before, None, True)
+        return Reference(reports=reports)
+    return Reference(None, before, True) if stands_for_itself(before.text) else Reference(before, None, True)
 
 
 def _reports(answer: Answer, before: Node | None, node: Node) -> bool:
