@@ -33,7 +33,7 @@ _NO_REPORT = late(
     re.IGNORECASE,
 )
 _VALUE = late(
-    r"\d[\d.,:/]*|`[^`]+`|(?<=[a-z] )[A-Z][a-z]{2,}|(?i:\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b)"
+    r"\d+(?:[.,:/]\d+)*|`[^`]+`|(?<=[a-z] )[A-Z][a-z]{2,}|(?i:\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b)"
     r"|(?:周|星期|礼拜)[一二三四五六日天末]"
     r"|[一二两三四五六七八九]?[十百千万][一二三四五六七八九十百千]+|(?:[二两三四五六七八九十百千半]|(?<=[上下中早晚午])一)+点"
     r"|[一二三四五六七八九十]+[号月日]|[二两三四五六七八九十百千半]+[折块元个台间层楼天次年周分桌位人晚页箱条斤公斤万千百]"
@@ -51,16 +51,12 @@ _KNOWS_NOT = late(
     r"|\bnot sure\b|不知道|不清楚|没有?(?:记录|找到|查到|相关)|不确定",
     re.IGNORECASE,
 )
-
-
 _OPENS = late(
     r"^\W*(?:also|besides|by the way|btw|another thing|one more|separately|unrelated|meanwhile)\b"
     r"|^\W*(?:另外|还有|对了|顺便|此外)",
     re.IGNORECASE,
 )
 """Turns to another matter than the message before."""
-
-
 _COMMANDS = late(
     r"(?:^|[.!?;,]\s+)\W*(?:(?:please|now|then|ok|okay|and|also|so|just)\W+)*(?:add|arrange|ask|book|bring|bump|buy|call|cancel"
     r"|change|check|clean|copy|cut|delete|deploy|double|download|email|find|fix|get|give|install|invite|lower|mail|make"

@@ -69,6 +69,7 @@ def test_who_does_not_know_answers_nothing(text: str, nothing: bool) -> None:
     ("report", "said", "more"),
     [
         ("Friday at 10 then.", "The barge leaves on Friday at 10.", False),
+        ("The barge is due at 10.", "The barge leaves at 10 on Friday", False),
         ("Moved to Friday at 11.", "The barge leaves on Friday at 10.", True),
         ("好的，改到周五下午三点。", "船周五下午三点走。", False),
         ("周五没有船，订了周六的。", "船周五下午三点走。", True),
