@@ -8,7 +8,7 @@ _OPEN_END = re.compile(
     r"\bmeanwhile\b|\bin the meantime\b|\bfor (?:now|the moment|the time being)\b|\buntil further notice\b",
     re.IGNORECASE,
 )
-"""It will end, but nobody knows when: until then it holds."""
+"""It holds until an unknown time."""
 _ENDS = re.compile(
     r"\btemporarily\b|(?<!been )(?<!\baim )(?<!\baiming )(?<!\basking )(?<!\bhoping )(?<!\bwaiting )"
     r"\bfor (?:the next |another |about )?"

@@ -1,4 +1,4 @@
-"""Chinese words by which a change is told in passing: verbs of change, ends of a former value, what is no subject."""
+"""Chinese words for changes in passing: verbs of change, ends of a former value, what names no subject."""
 
 import re
 
@@ -79,7 +79,7 @@ COUNTERS = frozenset(
 )
 """Characters that say what a number counts."""
 OF_A_PLACE = re.compile("我?们?(?:公司|单位|学校|办公室|老家|家里|店里|宿舍|工地|爸妈家)(?!的)[^，。]{0,3}[换装改买配]")
-"""Begins with a place that has things of its own: 我公司换了路由器，密码是…"""
+"""Begins with a place, which has other things than the speaker: 我公司换了路由器，密码是…"""
 LABEL = re.compile(r"[#№]\s?$")
 """Before a number that is a name."""
 OWN = re.compile("[我咱]们?(?![的家妈爸哥姐弟妹])")

@@ -18,7 +18,7 @@ _DAY = re.compile(r"(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th|[号日])")
 
 
 def corrects_what_was_just_said(old: Core, new: Core) -> bool:
-    """Whether the newer, said right after the older, corrects its value and has no subject of its own."""
+    """Whether the newer, said right after the older, corrects its value and names no subject."""
     return _corrects(old, new) and _is_brief(new) and _replies(old, new) and not _names_another(old, new)
 
 
