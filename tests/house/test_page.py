@@ -20,6 +20,7 @@ from biem.domain.policies.ranking import SignalWeights
 from biem.domain.sessions.session import Role, SessionStatus
 from biem.domain.trust import LEVELS, ORIGINS
 from biem.engine.context.block import Omission
+from biem.engine.recall import hits
 from biem.engine.recall.rank.reasons import _PHRASES
 from biem.server import page
 
@@ -103,6 +104,17 @@ def test_every_value_of_the_api_that_has_a_word_has_one_in_each_language() -> No
     }
     missing = [f"{kind}_{value}" for kind, known in values.items() for value in known]
     assert [name for name in missing if name not in WORDS["en"]] == []
+
+
+def test_every_signal_that_a_hit_is_given_has_a_word_and_no_place_among_the_effects() -> None:
+    # Given the names under which recall writes numbers that are no weighted signals / Then the page lists them as such
+    source = Path(hits.__file__).read_text("utf-8")
+    written = set(re.findall(r'why\["(\w+)"\] = ', source))
+    search = (FILES / "views" / "search.js").read_text("utf-8")
+    measured = json.loads(re.search(r"const MEASURED = (\[.+\]);", search)[1])  # type: ignore[index]
+    assert "likeness" in written
+    assert written - set(measured) == set()
+    assert {f"signal_{name}" for name in measured} - WORDS["en"].keys() == set()
 
 
 @pytest.mark.parametrize("language", page.LANGUAGES)
