@@ -11,6 +11,8 @@ block is judged by the turn that it stands for, never by its words.
     stale_above       of the questions about what changed: a former value stands above the valid one, or in its place
     stale_unmarked    … stands there without "until", "disputed", or its date below the valid value
     silent            the block is empty though the answer was mentioned; `told_unknown`: it is not, though nothing was
+    told_unmarked     `told_unknown` without the sentence that the lines may not answer; `doubted`: of the blocks with
+                      the answer, those with that sentence
     acknowledgements  lines that only say "Noted.", "好的" and the like
 
 Pairs (`--pairs N`): two messages of one user in a separate scope; innocent ones agree with each other, updates

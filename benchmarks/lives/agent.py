@@ -14,7 +14,7 @@ from benchmarks.lives.schedule import LATE
 from biem.domain.node import Hit, Node
 from biem.domain.prompt.lines import harmless
 from biem.domain.tokens import estimate_tokens
-from biem.engine.context.block import Context
+from biem.engine.context.block import UNCERTAIN, Context
 from biem.plugin import BIEMContextPlugin
 
 _BASE = "You are a helpful assistant."
@@ -131,6 +131,7 @@ class Agent:
                 "confidence": hits.confidence,
                 "recalled": [(hit.node.text, round(hit.score, 3), dict(hit.why)) for hit in hits[:5]],
             },
+            doubted=any(sentence in context.text for sentence in UNCERTAIN.values()),
         )
 
     def _turns(self, node: Node) -> frozenset[str]:

@@ -8,7 +8,7 @@ from benchmarks.lives.facts import Question
 
 MEASURES = (
     *("answer", "first", "recall_first", "precision", "stale_above", "stale_unmarked", "silent", "told_unknown"),
-    *("tokens", "lines", "acknowledgements"),
+    *("told_unmarked", "doubted", "tokens", "lines", "acknowledgements"),
 )
 
 
@@ -36,6 +36,8 @@ class Shown:
     history: frozenset[str] = frozenset()
     """Turns that the model has anyway: those of the running conversation."""
     notes: Mapping[str, object] = field(default_factory=dict)
+    doubted: bool = False
+    """The block says that it may not answer."""
 
     @property
     def judged(self) -> bool:
@@ -116,6 +118,8 @@ def measure(shown: Iterable[Shown], acknowledging: frozenset[str]) -> dict[str, 
         "stale_unmarked": _share(one.stale_unmarked for one in updated),
         "silent": _share(not one.lines for one in known),
         "told_unknown": _share(bool(one.lines) for one in unknown),
+        "told_unmarked": _share(bool(one.lines) and not one.doubted for one in unknown),
+        "doubted": _share(one.doubted for one in answered),
         "tokens": _ratio(sum(one.tokens for one in judged), len(judged)),
         "lines": _ratio(len(lines), len(judged)),
         "acknowledgements": _share(bool(line.turns) and line.turns <= acknowledging for line in lines),

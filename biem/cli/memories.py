@@ -179,7 +179,8 @@ def context(
         )
     hits = Hits(block.hits, degraded=block.degraded, indexing=block.indexing)
     out.note_incomplete(hits)
-    out.result({"text": block.text, **plain(hits)}, lambda: out.line(block.text) if block.text else None)
+    result = {"text": block.text, "confidence": block.confidence, **plain(hits)}
+    out.result(result, lambda: out.line(block.text) if block.text else None)
     if not block.text:
         out.note("nothing to tell")
 

@@ -25,6 +25,8 @@ class ContextPolicy:
     """Maximum tokens of the block; whole items only."""
     min_confidence: float = 0.55
     """Minimum confidence, 0 to 1, that a line answers (`engine.context.picking`); else the block is empty. 0: off."""
+    sure_from: float = 0.7
+    """Confidence, 0 to 1, below which a block says that it may not answer; never in the layout `bare`. 0: off."""
     second_look: int = 0
     """Best hits, at most 50, from which a language model selects; 0: no model is called."""
     min_relevance: float = 0.1
@@ -70,9 +72,9 @@ class ContextPolicy:
             raise ValueError("context.top_k and item_chars must be positive, the other sizes not negative")
         if not 0 <= self.second_look <= 50:
             raise ValueError("context.second_look is a number from 0 to 50")
-        shares = (self.min_relevance, self.notes_share, self.notes_min_confidence, self.notes_drop)
+        shares = (self.sure_from, self.min_relevance, self.notes_share, self.notes_min_confidence, self.notes_drop)
         if not all(0 <= share <= 1 for share in shares) or self.note_chars < 1:
-            names = "min_relevance, notes_share, notes_min_confidence and notes_drop"
+            names = "sure_from, min_relevance, notes_share, notes_min_confidence and notes_drop"
             raise ValueError(f"context: {names} are 0 to 1, note_chars positive")
         if min(self.core_most, self.original_chars, self.recent, self.slot_tokens) < 0 or not 0 <= self.slots <= 100:
             raise ValueError(

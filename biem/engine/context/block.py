@@ -20,9 +20,12 @@ from biem.domain.retention import ASSISTANT
 from biem.domain.speech.excerpt import excerpt
 from biem.domain.tokens import estimate_tokens
 from biem.engine.context.echoes import is_echo
+from biem.engine.context.lines import is_han
 from biem.ports.layers.sessions import TokenCounter
 
 HEADING = "## Relevant Memories"
+UNCERTAIN = {True: "以下内容未必能回答这个问题。", False: "These lines may not answer the question."}
+"""Below the heading of a block that may not answer, by whether the question is Chinese."""
 Omission = Literal["unsure", "weaker", "asks", "repeats", "budget", "places", "untrusted"]
 """Why a hit is not in a block: no hit is certain enough · it is probably about something else, or far below the best ·
 it only asks itself · it repeats a better one · the budget is spent · better ones took all places · its source is not
@@ -46,6 +49,8 @@ class Context:
     """Memories and chunks that would be shown if the budget were larger."""
     omitted: Mapping[str, Omission] = field(default_factory=dict)
     """Hits that were considered and are not shown, by id, and why."""
+    confidence: float | None = None
+    """The probability, 0 to 1, that one of the hits found answers; None if it was not measured."""
 
     def __str__(self) -> str:
         return self.text
@@ -72,13 +77,16 @@ def render(
     reader: BlockReader = BlockReader(),
     most: int | None = None,
     before: Iterable[Node] = (),
+    note: str = "",
 ) -> Context:
     """The block for at most `most` of these hits: taken best first, shown in the policy's order; whole items only.
 
     Stays within the budget and omits repetitions: hits that share `policy.repeat_from` of their terms with a better
     one, or with a memory that stands `before` the block, and acknowledgements that only say another hit again.
+    `note`: a sentence below the heading.
     """
-    left = budget_tokens - reader.count(f"{HEADING}\n\n")
+    heading = [HEADING, "", *([note, ""] if note else [])]
+    left = budget_tokens - reader.count("\n".join([*heading, ""]))
     picked: list[tuple[Hit, list[str]]] = []
     told = islice(before, _MOST_BEFORE) if hits else ()
     seen = [frozenset(reader.terms_of(_shown(node, node.text, policy))) for node in told]
@@ -105,13 +113,20 @@ def render(
         seen.append(words)
     if policy.order == "time":
         picked.sort(key=lambda pair: (pair[0].node.at, pair[0].node.write_seq))
-    block = [HEADING, ""]
+    block = heading
     for number, (_, (first, *rest)) in enumerate(picked, 1):
         block += [f"{number}. {first}", *rest]
     listed_hits = tuple(hit for hit, _ in picked)
     left_out = sum(why == "budget" for why in omitted.values())
     text = "\n".join(block) if picked else ""
     return Context(text, listed_hits, degraded, left_out=left_out, omitted=omitted)
+
+
+def note_of_doubt(confidence: float | None, question: str, policy: ContextPolicy) -> str:
+    """Says that the lines may not answer, in the language of the question; empty from `policy.sure_from`."""
+    if confidence is None or confidence >= policy.sure_from or policy.layout == "bare":
+        return ""
+    return UNCERTAIN[is_han(question)]
 
 
 def _shown(node: Node, said: str, policy: ContextPolicy) -> str:

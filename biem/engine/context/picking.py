@@ -55,17 +55,24 @@ class Picker:
         most `drop` below the best. A message that only asks is kept if there is no other hit, or if the question is
         about earlier questions.
         """
+        return self.choose(hits, question, confidence, most)[0]
+
+    def choose(
+        self, hits: Sequence[Hit], question: str, confidence: float | None, most: int | None = None
+    ) -> tuple[list[Hit], float | None]:
+        """As `pick`, with the probability, 0 to 1, that one of the hits answers; None if it was not measured."""
         asked = self._reader.question(question, hits)
         lines, measured = self._rated(hits, asked)
-        if confidence is not None and _sure(confidence, lines, measured, asked) < self._policy.min_confidence:
-            return []
+        sure = None if confidence is None else _sure(confidence, lines, measured, asked)
+        if sure is not None and sure < self._policy.min_confidence:
+            return [], sure
         if lines is None:
-            return [hit for hit in hits if odds(hit.score) >= odds(hits[0].score) - self._policy.drop][:most]
+            return [hit for hit in hits if odds(hit.score) >= odds(hits[0].score) - self._policy.drop][:most], sure
         lines = _without_echoes(lines, echoed(lines, self._terms_of))
         least = self._least(lines)
         self._order(lines, asked, least)
         shown = [line for line in lines if line.worth >= least]
-        return [line.hit for line in sorted(shown, key=_by_worth)[:most]]
+        return [line.hit for line in sorted(shown, key=_by_worth)[:most]], sure
 
     def sureness(self, hits: Sequence[Hit], question: str, confidence: float) -> float:
         """The probability, 0 to 1, that one of the hits answers; `min_confidence` is its threshold."""

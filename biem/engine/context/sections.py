@@ -21,7 +21,7 @@ from biem.domain.prompt.lines import told
 from biem.domain.scope import Scope
 from biem.domain.tokens import estimate_tokens
 from biem.domain.trust import UNTRUSTED
-from biem.engine.context.block import BlockReader, Context, Omission, listed, render
+from biem.engine.context.block import BlockReader, Context, Omission, listed, note_of_doubt, render
 from biem.engine.context.lines import only_asks
 from biem.engine.context.notes_section import near_best, noted
 from biem.engine.context.picking import Picker
@@ -106,9 +106,11 @@ class ContextBuilder:
             told_first = {hit.node.id for hit in shown}
             share = min(policy.slot_tokens, left // 2) if policy.slots else 0
             found = [hit for hit in hits if hit.node.id not in told_first and hit.node.trust != UNTRUSTED]
-            worth = self._picker.pick(found, query[:_READ], hits.confidence if hits.grounds else None, top_k)
+            measured = hits.confidence if hits.grounds else None
+            worth, sure = self._picker.choose(found, query[:_READ], measured, top_k)
             first = [*(hit.node for hit in shown), *before]
-            block = render(worth, policy, left - share, (), reader, top_k, first)
+            note = note_of_doubt(sure, query[:_READ], policy)
+            block = render(worth, policy, left - share, (), reader, top_k, first, note)
             sections.append(block.text)
             left -= self._cost(block.text)
             shown += block.hits
@@ -141,7 +143,7 @@ class ContextBuilder:
         omitted = {**_passed_over(hits, worth, top_k), **block.omitted}
         for hit in shown:
             omitted.pop(hit.node.id, None)
-        return Context(text, tuple(shown), tuple(degraded), hits.indexing, notes, left_out, omitted)
+        return Context(text, tuple(shown), tuple(degraded), hits.indexing, notes, left_out, omitted, sure)
 
     def _doubtful(self, hits: Sequence[Hit], question: str, top_k: int | None) -> list[Hit]:
         """The untrusted ones that answer, by their own confidence."""

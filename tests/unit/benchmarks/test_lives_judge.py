@@ -73,7 +73,7 @@ def test_the_row_of_a_system() -> None:
         _shown(_line("old"), _line("ok"), recalled=(frozenset(["old"]),)),
         _shown(),
         _shown(question=UNKNOWN),
-        _shown(_line("noise"), question=UNKNOWN),
+        _shown(_line("noise"), question=UNKNOWN, doubted=True),
     ]
     row = measure(shown, frozenset(["ok"]))
     assert breakdown(shown) == [
@@ -88,6 +88,7 @@ def test_the_row_of_a_system() -> None:
     assert row["stale_above"] == 1 / 3
     assert row["silent"] == 1 / 3
     assert row["told_unknown"] == 0.5
+    assert (row["told_unmarked"], row["doubted"]) == (0.0, 0.0)
     assert row["acknowledgements"] == 0.2
     assert {name: len(found) for name, found in failures(shown).items()} == {
         "not answered": 2, "not first": 0, "stale above": 1, "stale unmarked": 1, "silent": 1, "told though unknown": 1,

@@ -13,7 +13,7 @@ from biem.domain.notes.library import NoteHits
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.scope import Scope
 from biem.domain.tokens import estimate_tokens
-from biem.engine.context.block import HEADING, Context
+from biem.engine.context.block import HEADING, UNCERTAIN, Context
 from biem.engine.context.sections import ContextBuilder
 from biem.errors import InvalidInput, StoreUnavailable
 from biem.ports import Candidates, Filter, HotEntry
@@ -106,6 +106,32 @@ def brief(world: World) -> Callable[..., Context]:
 
 def test_nothing_to_tell_is_an_empty_block(brief: Callable[..., Context]) -> None:
     assert brief("what?") == Context("", (), ("milvus",))
+
+
+def test_a_block_that_may_not_answer_says_so_in_the_language_of_the_question(brief: Callable[..., Context]) -> None:
+    # Given a hit / When the confidence is low, though high enough to show it / Then the block says so, else it does not
+    lamp, nothing_omitted = hit("The lamp was lit."), {"min_confidence": 0.5}
+    built = brief("Which wick?", lamp, sure=0.6, **nothing_omitted)
+    assert built.text == f"{HEADING}\n\n{UNCERTAIN[False]}\n\n1. {line('The lamp was lit.')}"
+    assert built.confidence == 0.6
+    assert f"\n{UNCERTAIN[True]}\n" in brief("用的是哪种灯芯？", lamp, sure=0.6, **nothing_omitted).text
+    plain = f"{HEADING}\n\n1. {line('The lamp was lit.')}"
+    assert brief("Which wick?", lamp, sure=0.8, **nothing_omitted).text == plain
+    assert brief("Which wick?", lamp, sure=0.6, sure_from=0.0, **nothing_omitted).text == plain
+    unmeasured = brief("Which wick?", lamp)
+    assert (unmeasured.text, unmeasured.confidence) == (plain, None)
+
+    # And the layout of a design has no sentence, and an empty block none either
+    assert "answer" not in brief("Which wick?", lamp, sure=0.6, layout="bare", **nothing_omitted).text
+    silent = brief("Which wick?", lamp, sure=0.4, **nothing_omitted)
+    assert (silent.text, silent.confidence) == ("", 0.4)
+
+
+def test_the_sentence_counts_as_part_of_the_budget(brief: Callable[..., Context]) -> None:
+    lamp = hit("The lamp was lit.")
+    whole = estimate_tokens(brief("Which wick?", lamp, sure=0.6).text)
+    assert brief("Which wick?", lamp, sure=0.6, budget=whole + 2).hits
+    assert brief("Which wick?", lamp, sure=0.6, budget=whole - 2).text == ""
 
 
 @pytest.mark.req("C31", "M11", partly="M11: first in the context")
