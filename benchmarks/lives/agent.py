@@ -67,7 +67,8 @@ class Agent:
                     if place in asked:
                         yield self._judged(asked[place], context, history)
                 self._record(plugin, turn)
-                history.append(turn)
+                if turn.role != "fact":
+                    history.append(turn)
                 place += 1
             settle(self.memory)
             spent = turns[-1]
@@ -111,11 +112,14 @@ class Agent:
         self.repeated += sum(hit.node.ref in said for hit in context.hits)
 
     def _record(self, plugin: BIEMContextPlugin, turn: Turn) -> None:
-        record = plugin.record_user_message if turn.role == "user" else plugin.record_assistant_message
-        memory_id = record(turn.text, ref=turn.id)
+        if turn.role == "fact":
+            memory_id: str | None = self.memory.remember(turn.text, ref=turn.id)
+        else:
+            record = plugin.record_user_message if turn.role == "user" else plugin.record_assistant_message
+            memory_id = record(turn.text, ref=turn.id)
         assert memory_id is not None, "the plugin could not store a message"
         self.node_of[turn.id] = memory_id
-        if turn.role == "assistant":
+        if turn.role != "user":
             settle(self.memory)  # a person takes longer for the next message than indexing does
 
     def _judged(self, question: Question, context: Context, history: Sequence[Turn]) -> Shown:

@@ -7,7 +7,8 @@ from typing import Literal
 
 from benchmarks.lives.grammar import Lang, Value
 
-Role = Literal["user", "assistant"]
+Role = Literal["user", "assistant", "fact"]
+"""Who said a turn; `fact`: the application stores it, and it is in no history."""
 When = Literal["during", "after", "late"]
 PERMANENT = frozenset(("birthday", "allergy", "relation", "order"))
 """Kinds that hold until they are changed, however long ago they were stated."""

@@ -6,15 +6,16 @@ from datetime import timedelta
 from functools import cache
 from pathlib import Path
 
-from benchmarks.lives.facts import Key, Life, Matter, Question, Turn
+from benchmarks.lives.facts import Key, Life, Matter, Question, Role, Turn
 from benchmarks.lives.grammar import Lang, Split, Value
 from benchmarks.lives.schedule import START
 
 BY_HAND = Path(__file__).with_name("by_hand")
 _BETWEEN = timedelta(seconds=47)
-_MESSAGE = re.compile(r"(?P<who>[ud]) (?:-|(?P<told>[^\s=+]+[=+]\S+)) (?P<text>.+)")
+_MESSAGE = re.compile(r"(?P<who>[udf]) (?:-|(?P<told>[^\s=+]+[=+]\S+)) (?P<text>.+)")
 _TOLD = re.compile(r"(?P<matter>[^=+]+)(?P<sign>[=+])(?P<value>.+)")
 _QUESTION = re.compile(r"\?(?:none|(?P<past>past)? (?P<matter>\S+)) (?P<text>.+)")
+_ROLES: dict[str, Role] = {"u": "user", "d": "assistant", "f": "fact"}
 _HAN = re.compile("[\u4e00-\u9fff]")
 
 
@@ -65,8 +66,7 @@ class _Script:
         elif told := _MESSAGE.fullmatch(line):
             facts = [fact for one in (told["told"] or "").split(",") if (fact := _TOLD.fullmatch(one))]
             key = facts[0]["matter"] if facts else ""
-            who = "user" if told["who"] == "u" else "assistant"
-            turn = self._say(who, told["text"], "tell" if facts else "small", key)
+            turn = self._say(_ROLES[told["who"]], told["text"], "tell" if facts else "small", key)
             for fact in facts:
                 self._tell(fact["matter"], fact["value"], turn, also=fact["sign"] == "+")
         else:
@@ -78,11 +78,10 @@ class _Script:
         matter.say(said, "also" if also else "change")
         matter.carry(said, turn)
 
-    def _say(self, role: str, text: str, sort: str, key: str) -> str:
+    def _say(self, role: Role, text: str, sort: str, key: str) -> str:
         self._at += _BETWEEN
         name, session = f"{self._name}-t{len(self.turns)}", f"{self._name}-s{self._session}"
-        who = "user" if role == "user" else "assistant"
-        self.turns.append(Turn(name, self._at, session, who, _lang(text), text, sort, key))  # type: ignore[arg-type]
+        self.turns.append(Turn(name, self._at, session, role, _lang(text), text, sort, key))
         return name
 
     def questions(self) -> Iterator[Question]:

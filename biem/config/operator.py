@@ -40,8 +40,8 @@ OPERATOR: Mapping[str, tuple[str, ...]] = {
     "typed": (),
     "rerank": ("top_n", "timeout_s"),
     "context": (
-        "top_k", "item_chars", "budget_tokens", "min_confidence", "sure_from", "second_look", "order", "marks",
-        "layout", "core_tokens", "core_most", "slots", "recent",
+        "top_k", "item_chars", "budget_tokens", "min_confidence", "second_look", "order", "marks", "layout",
+        "core_tokens", "core_most", "slots", "recent",
     ),
     "energy": ("decay_per_hour",),
     "tiers": ("max_nodes", "idle_s"),

@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 from biem.domain.fields import Fields
 from biem.domain.notes.library import NoteHits
 from biem.domain.scope import Scope
+from biem.domain.speech.first_person import in_first_person
 from biem.domain.trust import is_quarantine
 from biem.errors import InvalidInput
 
@@ -27,6 +28,8 @@ Status = Literal["pending", "active", "archived"]
 Mode = Literal["auto", "fast", "strict"]
 """`strict` returns the originals with the hits, `fast` does not, `auto` decides by trigger words."""
 
+_TALKING = frozenset(("user", "assistant"))
+"""Sources of messages, whose speakers speak for themselves."""
 KINDS: tuple[str, ...] = get_args(Kind)
 LAYERS: tuple[str, ...] = get_args(Layer)
 MODES: tuple[str, ...] = get_args(Mode)
@@ -111,8 +114,10 @@ class Draft:
 
     @property
     def indexed_text(self) -> str:
-        """The text that is embedded and tokenised; includes the speaker of a message."""
-        return f"{self.speaker}: {self.text}" if self.speaker else self.text
+        """The text that is embedded and tokenised: with the speaker of a message; a fact about "the user" as his own
+        words, since his questions are.
+        """
+        return _indexed(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +190,20 @@ class Node:
     @property
     def indexed_text(self) -> str:
         """As `Draft.indexed_text`."""
+        return _indexed(self)
+
+    @property
+    def spoken_text(self) -> str:
+        """The text as it was written, with its speaker, if it has one."""
         return f"{self.speaker}: {self.text}" if self.speaker else self.text
+
+
+def _indexed(memory: Draft | Node) -> str:
+    if memory.speaker:
+        return f"{memory.speaker}: {memory.text}"
+    if memory.source in _TALKING:
+        return memory.text
+    return in_first_person(memory.text, fact=not memory.conversation)
 
 
 @dataclass(frozen=True, slots=True)

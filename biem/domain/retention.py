@@ -20,6 +20,7 @@ from datetime import datetime, timedelta
 from biem.domain.energy import reason_quality
 from biem.domain.policies.life import RetentionPolicy
 from biem.domain.speech.acts import asks_for_facts, is_courtesy
+from biem.domain.speech.first_person import in_first_person, tells_of_user
 from biem.domain.speech.lasting import is_lasting, tells_a_state
 from biem.domain.speech.reports import is_report
 
@@ -56,14 +57,16 @@ def retention_days(memory: Lived, policy: RetentionPolicy) -> float | None:
 
     Each access extends a span shorter than long-term memory's, up to that one's.
     """
+    text = in_first_person(memory.text, fact=memory.kind != "event")
     layer, importance, access_count = memory.layer, memory.importance, memory.access_count
     useful_count, reason = memory.useful_count, memory.reason
     by_assistant = memory.source == ASSISTANT
     lasting = policy.keep_lasting and memory.believed and not by_assistant
-    if layer == "core" or importance >= 5 or (lasting and is_lasting(memory.text)):
+    if layer == "core" or importance >= 5 or (lasting and is_lasting(text)):
         return None
-    said = memory.believed and memory.kind == "event" and importance >= _NORMAL and not by_assistant
-    if said and policy.keep_lasting and tells_a_state(memory.text):
+    told = memory.kind == "event" or tells_of_user(text)
+    said = told and memory.believed and importance >= _NORMAL and not by_assistant
+    if said and policy.keep_lasting and tells_a_state(text):
         return None
     days = _base_days(importance, policy)
     if by_assistant:
@@ -72,7 +75,7 @@ def retention_days(memory: Lived, policy: RetentionPolicy) -> float | None:
             asks = asks_for_facts(memory.text)
             share = 1.0 if asks else _OF_REPORTS if is_report(memory.text) else 0.0
             days = max(days, share * policy.stated_days)
-    elif said and not is_courtesy(memory.text):
+    elif said and not is_courtesy(text):
         days = max(days, policy.stated_days)
     if layer == "long_term":
         days = max(days, policy.long_term_days)

@@ -9,10 +9,12 @@ Each folder uses only those above it; the modules beside them put the rules toge
     values       values of attributes, and what replaces them
 """
 
+from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from biem.domain.conflict import Matter, Statement, Verdict
+from biem.domain.speech.first_person import in_first_person
 
 if TYPE_CHECKING:
     from biem.adapters.contradiction.recall_rules import RecallRules
@@ -52,15 +54,17 @@ class LateRules:
         self, older: Statement, newer: Statement, similarity: float | None, *, least: float = 0.0
     ) -> Verdict | None:
         """As the port says."""
+        older, newer = (replace(side, text=in_first_person(side.text)) for side in (older, newer))
         return (self._rules or self._made()).compare(older, newer, similarity, least=least)
 
     def rivals(self, older: Statement, newer: Statement) -> bool:
         """As the port says."""
+        older, newer = (replace(side, text=in_first_person(side.text)) for side in (older, newer))
         return (self._recall_rules or self._part()).rivals(older, newer)
 
     def matter(self, text: str) -> Matter:
         """As the port says."""
-        return (self._recall_rules or self._part()).matter(text)
+        return (self._recall_rules or self._part()).matter(in_first_person(text))
 
 
 def build() -> LateRules:

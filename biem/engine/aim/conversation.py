@@ -158,7 +158,7 @@ class AimConversation:
 
 
 def _line(node: Node, policy: AimPolicy) -> str:
-    return _mark(node) + harmless(node.indexed_text, policy.summary_chars)
+    return _mark(node) + harmless(node.spoken_text, policy.summary_chars)
 
 
 def _mark(node: Node) -> str:

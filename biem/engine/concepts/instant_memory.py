@@ -81,7 +81,7 @@ class InstantMaker:
     def if_need_build(self, node: Node) -> bool:
         """Whether a message is noteworthy: the model's exact "1" or, where it does not answer, the rule."""
         if self._reasoner is not None:
-            worth = self._reasoner.is_worth(node.scope, node.indexed_text)
+            worth = self._reasoner.is_worth(node.scope, node.spoken_text)
             if worth is not None:
                 return worth
         if node.importance >= self._policy.instant_importance:
@@ -98,11 +98,11 @@ class InstantMaker:
         """Text and keywords of the note: the model's or, where it returns nothing usable, the message's own."""
         policy = self._policy
         if self._reasoner is not None:
-            found = self._reasoner.instant(node.scope, node.indexed_text)
+            found = self._reasoner.instant(node.scope, node.spoken_text)
             if found is not None and found.memory_text.strip():
                 return one_line(found.memory_text, policy.item_chars), found.keywords[: policy.topics_per_snippet]
         words = self._analyzer.keywords(node.text, policy.topics_per_snippet)
-        return one_line(node.indexed_text, policy.item_chars), tuple(words)
+        return one_line(node.spoken_text, policy.item_chars), tuple(words)
 
     def recent(self, scope: Scope, conversation: str, limit: int = 5) -> list[InstantMemory]:
         """Notes on the current conversation: at most `limit`, newest first; `[]` if switched off.

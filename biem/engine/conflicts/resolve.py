@@ -191,7 +191,7 @@ class Resolver:
                 "keep_new, keep_old, keep_both or ignore"
             )
         one_voice = older.speaker == newer.speaker
-        texts = [node.text if one_voice else node.indexed_text for node in (older, newer)]
+        texts = [node.text if one_voice else node.spoken_text for node in (older, newer)]
         text = self._reasoner.merge(scope, texts) if self._reasoner is not None else None
         return {
             "text": text or joined(*texts),

@@ -11,6 +11,7 @@ from biem.domain.node import Hit, Node
 from biem.domain.retention import ASSISTANT
 from biem.domain.speech.acts import asking_part, is_ironic, is_standing_order, is_statement
 from biem.domain.speech.excerpt import excerpt
+from biem.domain.speech.first_person import in_first_person
 from biem.domain.speech.kinship import are_other_relatives, distinguished
 from biem.domain.text import late
 from biem.domain.tokens import estimate_tokens
@@ -140,6 +141,7 @@ class LineReader:
 
     def question(self, text: str, hits: Sequence[Hit]) -> LineQuestion:
         """A question with its subject."""
+        text = in_first_person(text)
         texts = {text, *(hit.node.text for hit in hits)}
         latin = [one for one in texts if not is_han(one)]
         english: frozenset[str] = frozenset()
@@ -182,57 +184,55 @@ class LineReader:
         meant = speakers_meant(persons, hits)
         lines = []
         for hit, found in zip(hits, _likenesses(hits), strict=True):
-            node, part = hit.node, self._part(hit.node.text, terms)
-            like = found if part == node.text else max(found, self._likeness(part, terms))
-            told, foreign, untold = Matter(), 0.0, False
-            terms_told = frozenset(self._terms_of(node.text))
-            if node.kind == "event":
-                told = seen_by_the_user(self._matter(part, question.english), node)
-                told = self._settled(told, part)
-                if (given := without_receivers(part)) != part:
-                    persons_told = seen_by_the_user(self._matter(given, question.english), node).persons
-                    kept = persons_told | (told.persons & asked.persons)
-                    told = replace(told, persons=kept)
-                if _BY_NAMES & asked.wants & told.gives:
-                    told = replace(told, gives=told.gives - self._only_by_names(part, question))
-                reports = node.source == ASSISTANT and hit.answers is not None
-                if told.persons and told.topics and told.holds and not reports:  # whole without the question before it
-                    hit = replace(hit, answers=None)
-                if hit.answers is not None:
-                    asking = asking_part(hit.answers.text)
-                    subject = self._matter(asking, question.english)
-                    told = _with_question(told, seen_by_the_user(subject, hit.answers))
-                    if subject.things:  # it names what a pronoun refers to
-                        hit = replace(hit, refers_to=None)
-                    like = max(like, float(hit.why.get("asked_likeness", 0.0)))
-                    terms_told = terms_told.union(self._terms_of(asking))
-                if hit.refers_to is not None:
-                    described = seen_by_the_user(self._matter(hit.refers_to.text, question.english), hit.refers_to)
-                    told = _with_described(told, described)
-                    like = max(like, _OF_DESCRIBED * float(hit.why.get("referred_likeness", 0.0)))
-                    terms_told = terms_told.union(self._terms_of(hit.refers_to.text))
-                if hit.replaces is not None and estimate_tokens(part) <= BRIEF and not told.topics:
-                    former = seen_by_the_user(self._matter(hit.replaces.text, question.english), hit.replaces)
-                    told = replace(former, holds=told.holds, past=False, changes=True, gives=told.gives)
-                    like = max(like, float(hit.why.get("former_likeness", 0.0)))  # "I meant Linz": of what it corrects
-                if are_other_relatives(question.text, part):  # 表弟 and 表妹 are one word in English
-                    told = _distinguished(told, asked, part)
-                translated = is_han(node.text) != is_han(question.text)
-                if translated:
-                    named_too = {thing for thing, words in question.meanings.items() if words & told.things}
-                    untold = any(is_han(thing) and not self._analyzer.english([thing]) for thing in told.things)
-                    told = replace(told, things=told.things | named_too)
-                    terms_told |= told.things & question.terms
-                by_name = named_by(told, node, meant) if meant else told
-                if not named:
-                    foreign = foreign_penalty(asked, question.text.lower(), told, part.lower(), translated=translated)
-                    if not foreign and asked.persons == {"me"} and told.persons > {"me"}:
-                        foreign = self._penalty_of_clauses(question, part, translated=translated)
-                elif by_name.persons != told.persons:  # the speaker is the subject
-                    by_name_asked = replace(asked, persons=frozenset(meant.values()))
-                    foreign = foreign_penalty(
-                        by_name_asked, question.text.lower(), by_name, part.lower(), translated=False
-                    )
+            node, whole = hit.node, in_first_person(hit.node.text, fact=hit.node.kind != "event")
+            part = self._part(whole, terms)
+            like = found if part == whole else max(found, self._likeness(part, terms))
+            foreign, untold = 0.0, False
+            terms_told = frozenset(self._terms_of(whole))
+            told = seen_by_the_user(self._matter(part, question.english), node)
+            told = self._settled(told, part)
+            if (given := without_receivers(part)) != part:
+                persons_told = seen_by_the_user(self._matter(given, question.english), node).persons
+                kept = persons_told | (told.persons & asked.persons)
+                told = replace(told, persons=kept)
+            if _BY_NAMES & asked.wants & told.gives:
+                told = replace(told, gives=told.gives - self._only_by_names(part, question))
+            reports = node.source == ASSISTANT and hit.answers is not None
+            if told.persons and told.topics and told.holds and not reports:  # whole without the question before it
+                hit = replace(hit, answers=None)
+            if hit.answers is not None:
+                asking = asking_part(hit.answers.text)
+                subject = self._matter(asking, question.english)
+                told = _with_question(told, seen_by_the_user(subject, hit.answers))
+                if subject.things:  # it names what a pronoun refers to
+                    hit = replace(hit, refers_to=None)
+                like = max(like, float(hit.why.get("asked_likeness", 0.0)))
+                terms_told = terms_told.union(self._terms_of(asking))
+            if hit.refers_to is not None:
+                described = seen_by_the_user(self._matter(hit.refers_to.text, question.english), hit.refers_to)
+                told = _with_described(told, described)
+                like = max(like, _OF_DESCRIBED * float(hit.why.get("referred_likeness", 0.0)))
+                terms_told = terms_told.union(self._terms_of(hit.refers_to.text))
+            if hit.replaces is not None and estimate_tokens(part) <= BRIEF and not told.topics:
+                former = seen_by_the_user(self._matter(hit.replaces.text, question.english), hit.replaces)
+                told = replace(former, holds=told.holds, past=False, changes=True, gives=told.gives)
+                like = max(like, float(hit.why.get("former_likeness", 0.0)))  # "I meant Linz": of what it corrects
+            if are_other_relatives(question.text, part):  # 表弟 and 表妹 are one word in English
+                told = _distinguished(told, asked, part)
+            translated = is_han(node.text) != is_han(question.text)
+            if translated:
+                named_too = {thing for thing, words in question.meanings.items() if words & told.things}
+                untold = any(is_han(thing) and not self._analyzer.english([thing]) for thing in told.things)
+                told = replace(told, things=told.things | named_too)
+                terms_told |= told.things & question.terms
+            by_name = named_by(told, node, meant) if meant else told
+            if not named:
+                foreign = foreign_penalty(asked, question.text.lower(), told, part.lower(), translated=translated)
+                if not foreign and asked.persons == {"me"} and told.persons > {"me"}:
+                    foreign = self._penalty_of_clauses(question, part, translated=translated)
+            elif by_name.persons != told.persons:  # the speaker is the subject
+                by_name_asked = replace(asked, persons=frozenset(meant.values()))
+                foreign = foreign_penalty(by_name_asked, question.text.lower(), by_name, part.lower(), translated=False)
             said, owners = self._asked_of(part, question, told.persons)
             lines.append(RatedLine(hit, terms_told, like, told, foreign, said, owners, untold))
         _know_common_nouns(lines, asked)

@@ -28,7 +28,7 @@ class RelevanceFilter:
         if self._reasoner is None or not hits:
             return hits
         with self._telemetry.span("biem.context.second_look", hits=len(hits)) as span:
-            texts = [hit.node.indexed_text for hit in hits]
+            texts = [hit.node.spoken_text for hit in hits]
             places = self._reasoner.for_reply().relevant(scope, question, texts)
             span.add(answered=places is not None)
             hits[:] = hits[:top_k] if places is None else [hits[place] for place in places]

@@ -125,7 +125,7 @@ class Chooser:
         if self._reranker is None or len(hits) < 2:
             return hits
         first, rest = hits[: self._policy.top_n], hits[self._policy.top_n :]
-        scores = self._reranker.scores(query, [hit.node.indexed_text for hit in first])
+        scores = self._reranker.scores(query, [hit.node.spoken_text for hit in first])
         if scores is None:
             degraded.append("reranker")
             return hits

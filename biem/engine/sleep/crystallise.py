@@ -166,7 +166,7 @@ class Crystalliser:
         limit = self._policy.crystal_chars
         written = None
         if self._reasoner is not None:
-            written = self._reasoner.summarise(scope, [node.indexed_text for node in ordered], limit)
+            written = self._reasoner.summarise(scope, [node.spoken_text for node in ordered], limit)
         if written is not None and is_usable(written, limit):
             return written.strip()
-        return digest([Passage(node.indexed_text, node.at) for node in ordered], self._analyzer.lexemes, limit)
+        return digest([Passage(node.spoken_text, node.at) for node in ordered], self._analyzer.lexemes, limit)

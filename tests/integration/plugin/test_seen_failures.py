@@ -269,3 +269,37 @@ def test_what_an_agent_has_done_for_the_user_is_known_and_the_last_of_it_comes_f
         assert life.memory.flush(120)
     lines = life.asks(question)
     assert lines[0] == second[1]
+
+
+@pytest.mark.parametrize(
+    ("facts", "later", "questions"),
+    [
+        (
+            ("User repairs clocks in Ghent", "The user prefers answers in short paragraphs", "Owns a folding canoe"),
+            "User sold the folding canoe and bought a rowing boat",
+            {"Where does the user repair clocks?": 0, "How long should paragraphs for me be?": 1},
+        ),
+        (
+            ("用户在根特修钟表", "用户喜欢简短的段落", "用户有一条折叠皮艇"),
+            "用户卖掉了折叠皮艇，买了一条划艇",
+            {"我在哪里修钟表？": 0, "给用户的段落应该多长？": 1},
+        ),
+    ],
+)
+def test_facts_about_the_user_answer_his_questions_months_later(
+    life: Life, facts: tuple[str, ...], later: str, questions: dict[str, int]
+) -> None:
+    # Given facts that a program or model keeps about "the user" / When months pass, and one changes
+    for fact in facts:
+        life.clock.advance(days=1)
+        life.memory.remember(fact)
+    life.clock.advance(days=1)
+    life.memory.remember(later)
+    assert life.memory.flush(120)
+    life.nights(150)
+
+    # Then they answer questions in the first person and the third, and the newer one comes first
+    assert {question: life.asks(question)[:1] for question in questions} == {
+        question: [facts[place]] for question, place in questions.items()
+    }
+    assert life.asks("Which boat do I have?" if later.isascii() else "我有什么船？")[0] == later

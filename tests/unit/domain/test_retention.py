@@ -152,10 +152,11 @@ OWN = Lived("my bicycle was repaired yesterday", "user", "event", "short_term", 
         (replace(OWN, importance=1.0), replace(OWN, importance=1.0, access_count=1)),
         (replace(OWN, importance=1.0), replace(OWN, importance=1.0, layer="long_term")),
         (replace(OWN, text="Thanks a lot!"), replace(OWN, text="the bicycle is red")),
-        (replace(OWN, kind="knowledge"), OWN),
+        (replace(OWN, kind="knowledge", text="the bicycle was repaired yesterday"), OWN),
+        (replace(OWN, kind="knowledge", text="the bicycle is red"), replace(OWN, kind="knowledge")),
         (replace(OWN, source="assistant"), OWN),
     ],
-    ids=["importance", "reason", "praise", "use", "layer", "a-statement", "told", "by-a-person"],
+    ids=["importance", "reason", "praise", "use", "layer", "a-statement", "told", "by-a-person", "of-the-user"],
 )
 def test_each_property_of_a_memory_prolongs_its_span(shorter: Lived, longer: Lived) -> None:
     # Given two memories that differ in one property / Then the one that has it stays longer
