@@ -133,6 +133,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="synthetic, a provider as in the settings, or none, for rules alone (default: e5)",
     )
     parser.add_argument("--cache", type=Path, metavar="DIR", help="keep the vectors of passages there for the next run")
+    parser.add_argument("--speaker", default="", metavar="NAME", help="record the user's messages under this name")
     parser.add_argument("--show", type=positive, metavar="N", help="print N failures of each measure of biem")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
     options = parser.parse_args(arguments)
@@ -183,7 +184,7 @@ def _systems(one: Life, options: argparse.Namespace, embedder: Embedder, fates: 
         if "biem" in options.systems:
             clock = HeldClock(START)
             memory = stack.enter_context(biem.connect(settings, embedder=embedder, clock=clock))
-            agent = Agent(memory.scope(user=one.id), clock, one)
+            agent = Agent(memory.scope(user=one.id), clock, one, options.speaker)
             for given in agent.shown():
                 yield "biem", given
             fates.add(agent, one)

@@ -34,10 +34,11 @@ _CHARS = 200
 class Agent:
     """Lives one life in one scope of a memory whose clock it moves."""
 
-    def __init__(self, memory: biem.Memory, clock: HeldClock, life: Life) -> None:
+    def __init__(self, memory: biem.Memory, clock: HeldClock, life: Life, speaker: str = "") -> None:
         self.memory = memory
         self._clock = clock
         self._life = life
+        self._speaker = speaker
         self.node_of: dict[str, str] = {}
         """Memory ids by the ids of turns."""
         self.told = 0
@@ -114,9 +115,10 @@ class Agent:
     def _record(self, plugin: BIEMContextPlugin, turn: Turn) -> None:
         if turn.role == "fact":
             memory_id: str | None = self.memory.remember(turn.text, ref=turn.id)
+        elif turn.role == "user":
+            memory_id = plugin.record_user_message(turn.text, ref=turn.id, speaker=self._speaker)
         else:
-            record = plugin.record_user_message if turn.role == "user" else plugin.record_assistant_message
-            memory_id = record(turn.text, ref=turn.id)
+            memory_id = plugin.record_assistant_message(turn.text, ref=turn.id)
         assert memory_id is not None, "the plugin could not store a message"
         self.node_of[turn.id] = memory_id
         if turn.role != "user":

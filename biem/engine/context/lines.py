@@ -16,9 +16,10 @@ from biem.domain.speech.kinship import are_other_relatives, distinguished
 from biem.domain.text import late
 from biem.domain.tokens import estimate_tokens
 from biem.engine.context.persons import (
+    asked_of_speaker,
     foreign_penalty,
-    is_named,
     named_by,
+    named_speakers,
     refers_back,
     result_of,
     seen_by_the_user,
@@ -141,7 +142,8 @@ class LineReader:
 
     def question(self, text: str, hits: Sequence[Hit]) -> LineQuestion:
         """A question with its subject."""
-        text = in_first_person(text)
+        speakers = named_speakers(hits)
+        text = asked_of_speaker(text, *speakers) if len(speakers) == 1 else in_first_person(text)
         texts = {text, *(hit.node.text for hit in hits)}
         latin = [one for one in texts if not is_han(one)]
         english: frozenset[str] = frozenset()
@@ -180,7 +182,7 @@ class LineReader:
             return None
         asked, terms = question.matter, question.terms
         persons = asked.persons - {"you"}
-        named = any(is_named(hit.node) for hit in hits)  # then "I" may be anyone
+        several = len(named_speakers(hits)) > 1  # then "I" may be anyone
         meant = speakers_meant(persons, hits)
         lines = []
         for hit, found in zip(hits, _likenesses(hits), strict=True):
@@ -226,7 +228,8 @@ class LineReader:
                 told = replace(told, things=told.things | named_too)
                 terms_told |= told.things & question.terms
             by_name = named_by(told, node, meant) if meant else told
-            if not named:
+            if not several:
+                told = by_name
                 foreign = foreign_penalty(asked, question.text.lower(), told, part.lower(), translated=translated)
                 if not foreign and asked.persons == {"me"} and told.persons > {"me"}:
                     foreign = self._penalty_of_clauses(question, part, translated=translated)

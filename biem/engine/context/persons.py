@@ -1,12 +1,13 @@
 """Whose matter a line is: the persons that it is about, compared with those of the question."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from biem.domain.conflict import Matter
 from biem.domain.node import Hit, Node
+from biem.domain.speech.first_person import in_first_person
 from biem.domain.text import share
 
 FOREIGN, UNNAMED = 4.0, 1.0
@@ -99,11 +100,39 @@ def is_named(node: Node) -> bool:
     return node.source != "assistant" and node.speaker not in _UNNAMED_SPEAKERS
 
 
+def named_speakers(hits: Sequence[Hit]) -> frozenset[str]:
+    """The named speakers of these hits, other than the user and the assistant."""
+    return frozenset(hit.node.speaker for hit in hits if is_named(hit.node))
+
+
+def asked_of_speaker(text: str, speaker: str) -> str:
+    """A question about the only named speaker as he would ask it: "Where does Ann live?" is "Where do I live?"."""
+    for name in (speaker, *speaker.split()):
+        if name in text:
+            word = re.escape(name)
+            said = re.sub(rf"\b{word}\b" if name.isascii() else word, "the user" if name.isascii() else "用户", text)
+            return in_first_person(said)
+    return text
+
+
 def speakers_meant(asked: frozenset[str], hits: Sequence[Hit]) -> dict[str, str]:
     """The speakers whom the question names, each with the name that it has there."""
     speakers = {hit.node.speaker for hit in hits if hit.node.speaker}
     names = {name.partition(".")[0] for name in asked}
-    return {speaker: name for speaker in speakers for name in names if name in speaker.lower().split()}
+    found = {speaker: name for speaker in speakers for name in names if name in speaker.lower().split()}
+    return found or _in_other_letters(names - {"me"}, hits)
+
+
+def _in_other_letters(names: Collection[str], hits: Sequence[Hit]) -> dict[str, str]:
+    """The only named speaker, where the question names one person in other letters than his, whom no text names: 李明
+    may be Li Ming.
+    """
+    speakers = named_speakers(hits)
+    if len(speakers) != 1 or len(names) != 1:
+        return {}
+    (speaker,), (name,) = speakers, names
+    named = any(name in hit.node.text.lower() for hit in hits)
+    return {} if named or name.isascii() == speaker.isascii() else {speaker: name}
 
 
 def named_by(told: Matter, node: Node, meant: Mapping[str, str]) -> Matter:

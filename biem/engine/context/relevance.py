@@ -18,7 +18,7 @@ from biem.domain.policies.relevance import LineWeights
 from biem.domain.retention import ASSISTANT
 from biem.domain.tokens import estimate_tokens
 from biem.engine.context.lines import BRIEF, UNCHANGED, LineQuestion, RatedLine, is_han, odds, rare_share, supposes
-from biem.engine.context.persons import FOREIGN, is_named
+from biem.engine.context.persons import FOREIGN, named_speakers
 from biem.engine.context.same_subject import relatives
 
 _WEIGHTS: dict[str, float] = asdict(LineWeights())
@@ -35,8 +35,8 @@ _FURTHEST = 4.0
 
 
 def are_of_several_people(lines: Sequence[RatedLine]) -> bool:
-    """Whether a line is of a named speaker, other than the user and the assistant."""
-    return any(is_named(line.hit.node) for line in lines)
+    """Whether several named speakers said them; the only one is the user, whose name the program records."""
+    return len(named_speakers([line.hit for line in lines])) > 1
 
 
 def rate(lines: Sequence[RatedLine], question: LineQuestion) -> list[dict[str, float]]:

@@ -37,7 +37,8 @@ def test_a_change_that_the_ranking_found_among_several_people_goes_before_what_i
     newer = hit("A week later: the 27th.", 0.7, days=4, speaker="Lin")
     older = hit("Lin leaves from Shanghai on the 20th.", 0.9, speaker="Lin")
     older = dataclasses.replace(older, why={"revised_by": newer.node.id})
-    assert (told(question, older, newer)[0] == newer.node.text) == changed
+    aside = hit("The tram is late again.", 0.1, speaker="Ann")
+    assert (told(question, older, newer, aside)[0] == newer.node.text) == changed
 
 
 @pytest.mark.req("C31", partly="as many lines as the question needs")
@@ -139,6 +140,33 @@ def test_who_is_named_in_the_question_speaks_of_himself_in_his_own_lines(
     # Given what two speakers say of themselves, the other one's more like the question / Then the named one's is first
     lines = [hit(another[0], 0.8, speaker=another[1]), hit(own[0], 0.7, speaker=own[1])]
     assert told(question, *lines)[0] == own[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "speaker", "own", "other"),
+    [
+        ("Where does Ann live?", "Ann", "I live in Linz, near the station.", "My brother lives in Graz."),
+        ("Where do I live?", "Ann Lee", "I live in Linz, near the station.", "My brother lives in Graz."),
+        ("王芳对什么过敏？", "王芳", "我对花粉过敏。", "我弟弟对蜂毒过敏。"),
+    ],
+)
+def test_the_only_named_speaker_is_the_user(question: str, speaker: str, own: str, other: str) -> None:
+    # Given one user whose name is recorded / Then lines are chosen as without it, also if the question names him
+    lines = [hit(other, 0.8, speaker=speaker), hit(own, 0.7, speaker=speaker)]
+    assert told(question, *lines) == [own]
+
+    # And with another speaker no one is taken for the one who asks
+    several = [*lines, hit("The tram is late again.", 0.75, speaker="Bob")]
+    assert len(told(question, *several)) > 1
+
+
+def test_a_name_in_other_letters_may_be_that_of_the_only_speaker() -> None:
+    lines = [
+        hit("My brother is allergic to bees.", 0.8, speaker="Li Ming"),
+        hit("I'm allergic to pollen.", 0.7, speaker="Li Ming"),
+    ]
+    assert told("李明对什么过敏？", *lines)[0] == "I'm allergic to pollen."
+    assert sure("李明对什么过敏？", *lines) > sure("李明对什么过敏？", *lines, hit("李明 is away.", 0.1))
 
 
 def test_the_successor_of_a_line_takes_its_place_although_it_shares_no_word_with_the_question() -> None:
