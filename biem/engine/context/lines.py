@@ -11,7 +11,6 @@ from biem.domain.node import Hit, Node
 from biem.domain.retention import ASSISTANT
 from biem.domain.speech.acts import asking_part, is_ironic, is_standing_order, is_statement
 from biem.domain.speech.excerpt import excerpt
-from biem.domain.speech.kinship import are_other_relatives, distinguished
 from biem.domain.text import late
 from biem.domain.tokens import estimate_tokens
 from biem.engine.context.persons import (
@@ -215,8 +214,6 @@ class LineReader:
                     former = seen_by_the_user(self._matter(hit.replaces.text, question.english), hit.replaces)
                     told = replace(former, holds=told.holds, past=False, changes=True, gives=told.gives)
                     like = max(like, float(hit.why.get("former_likeness", 0.0)))  # "I meant Linz": of what it corrects
-                if are_other_relatives(question.text, part):  # 表弟 and 表妹 are one word in English
-                    told = _distinguished(told, asked, part)
                 translated = is_han(node.text) != is_han(question.text)
                 if translated:
                     named_too = {thing for thing, words in question.meanings.items() if words & told.things}
@@ -353,13 +350,6 @@ def _with_question(told: Matter, asked: Matter) -> Matter:
         gives=told.gives | asked.wants,
         holds=True,
     )
-
-
-def _distinguished(told: Matter, asked: Matter, text: str) -> Matter:
-    """The subject with the relatives of the question as those that the text distinguishes from them."""
-    same = (told.persons & asked.persons) - {"me"}
-    others = frozenset(f"me.{word}" for word in distinguished(text))
-    return replace(told, persons=told.persons - same | others) if same else told
 
 
 def _with_described(told: Matter, described: Matter) -> Matter:

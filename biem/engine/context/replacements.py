@@ -31,7 +31,7 @@ def _renews(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
     said, told = newer.hit.node.text, older.hit.node.text
     return gives_as_much(newer.matter, older.matter, question.matter) and not (
         has_other_modifier(said, told, question.text)
-        or is_exception(said, told, question.text)
+        or is_exception(said, told)
         or is_of_another_part(newer, older, question)
     )
 

@@ -65,12 +65,6 @@ def _has_any(text: str, terms: frozenset[str]) -> bool:
     return any(term[:_BEGINNING] in text for term in terms)
 
 
-def is_own_of_another(newer: RatedLine, older: RatedLine) -> bool:
-    """Whether the speakers differ and one speaks of himself or herself: Daniel's home is not Priya's."""
-    one, two = newer.hit.node.speaker, older.hit.node.speaker
-    return bool(one and two and one != two) and "me" in newer.matter.persons | older.matter.persons
-
-
 def gives_as_much(newer: Matter, older: Matter, asked: Matter) -> bool:
     """Whether the newer has a value of the requested kind if the older has one."""
     return asked.wants & older.gives <= newer.gives

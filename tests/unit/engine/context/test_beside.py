@@ -9,14 +9,8 @@ from tests.unit.engine.context.test_other_subjects import first
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        (
-            "What's my email address?",
-            ("My email address is olga@fen.org.", "My teacher has a new email address: ts@lyc.fr."),
-        ),
-        ("我的邮箱是什么？", ("我的邮箱是olga@fen.org。", "我老师换邮箱了，现在是ts@lyc.fr。")),
         ("How much do I weigh?", ("I weigh 81 kilos.", "My granddad is down to 69 kilos now.")),
         ("Which bank am I with?", ("I'm with Lloyds.", "My stepson changed banks, he's with Monzo now.")),
-        ("When is my operation?", ("My operation is on 9 June.", "The cat's operation was moved to 12 June.")),
         ("What's my badge number?", ("My badge number is 4410.", "That is my husband's new badge number: 5523.")),
         ("Do I eat meat?", ("I eat meat.", "Tomasz said he doesn't eat meat any more.")),
         ("Which class am I in?", ("I'm in class B.", "Yusuf is in class D now.")),
@@ -63,7 +57,6 @@ def test_what_another_person_has_stays_below_what_is_the_users(question: str, sa
             "When does the chemist on Abbey Road open?",
             ("The chemist on Abbey Road opens at 8:30.", "The barber opens at 10 now."),
         ),
-        ("How much is the chair?", ("The chair is 75 francs.", "The carpet is down to 210 francs.")),
         (
             "When does my ferry to Bari leave?",
             (
@@ -71,7 +64,6 @@ def test_what_another_person_has_stays_below_what_is_the_users(question: str, sa
                 "The return ferry from Bari was changed, it leaves at 6:30 now.",
             ),
         ),
-        ("What is my weight?", ("I weigh 88 kilos.", "The crate weighs 31 kilos now.")),
         (
             "Where is my tent?",
             ("My tent is in the loft.", "The kids' canoe is no longer in the loft, it's in the shed now."),

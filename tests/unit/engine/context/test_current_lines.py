@@ -22,12 +22,6 @@ def first(question: str, *said: str) -> str:
     return picked[0].node.text
 
 
-def test_what_holds_until_later_holds_at_the_moment() -> None:
-    said = ("Dr. Abara treats my back.", "Abara is away until spring; Dr. Lindqvist treats me in the meantime.")
-    assert first("Which doctor treats my back at the moment?", *said) == said[1]
-    assert first("Which doctor usually treats my back?", *said) == said[0]
-
-
 def test_of_several_acts_a_question_in_the_past_tense_means_the_last() -> None:
     said = ("The grant proposal is going to Volkmar.", "Volkmar turned the proposal down. We've sent it to Hedlund.")
     assert first("Where did we send the grant proposal?", *said) == said[1]
