@@ -53,7 +53,6 @@ def _lift_usual(lines: Sequence[RatedLine], succession: Succession, least: float
             if (
                 likeness(passed, best) >= _SAME
                 or succession.shares_topic(passed, best)
-                or succession.shares_thing(passed, best)
                 or succession.is_of_another_owner(passed, best)
             ):
                 lift(best, passed)

@@ -104,8 +104,6 @@ class RatedLine:
     """The clauses of its text that have a word of the question; all of it where none or each has one."""
     owners: frozenset[str] = frozenset()
     """The persons of these clauses, as in `matter`."""
-    untold: bool = False
-    """It is in Chinese, the question is not, and it names a thing that the dictionary does not have."""
     worth: float = 0.0
     """Log-odds that it is about what is asked; raised to those of a line that it succeeds."""
 
@@ -183,7 +181,7 @@ class LineReader:
         for hit, found in zip(hits, _likenesses(hits), strict=True):
             node, part = hit.node, self._part(hit.node.text, terms)
             like = found if part == node.text else max(found, self._likeness(part, terms))
-            told, foreign, untold = Matter(), 0.0, False
+            told, foreign = Matter(), 0.0
             terms_told = frozenset(self._terms_of(node.text))
             if node.kind == "event":
                 told = seen_by_the_user(self._matter(part, question.english), node)
@@ -217,7 +215,6 @@ class LineReader:
                 translated = is_han(node.text) != is_han(question.text)
                 if translated:
                     named_too = {thing for thing, words in question.meanings.items() if words & told.things}
-                    untold = any(is_han(thing) and not self._analyzer.english([thing]) for thing in told.things)
                     told = replace(told, things=told.things | named_too)
                     terms_told |= told.things & question.terms
                 by_name = named_by(told, node, meant) if meant else told
@@ -231,8 +228,7 @@ class LineReader:
                         by_name_asked, question.text.lower(), by_name, part.lower(), translated=False
                     )
             said, owners = self._asked_of(part, question, told.persons)
-            lines.append(RatedLine(hit, terms_told, like, told, foreign, said, owners, untold))
-        _know_common_nouns(lines, asked)
+            lines.append(RatedLine(hit, terms_told, like, told, foreign, said, owners))
         _know_by_name(lines, persons)
         return lines
 
@@ -301,26 +297,6 @@ class LineReader:
     def _likeness(self, part: str, terms: frozenset[str]) -> float:
         """A likeness of the part of a long text by its words: the vector of the text is one of its beginning."""
         return _BY_WORDS * len(terms.intersection(self._terms_of(part))) / max(1, len(terms))
-
-
-def _know_common_nouns(lines: Sequence[RatedLine], asked: Matter) -> None:
-    """A word that only begins a sentence names no person if another line writes the thing small: "Lamb's too dear"."""
-    texts = [line.hit.node.text for line in lines]
-    for line in lines:
-        others = [one for one in lines if one is not line]
-        nouns = frozenset(
-            name
-            for name in line.matter.persons - asked.persons - {"me", "you"}
-            if name.isascii()
-            and name.isalpha()
-            and any(name in one.matter.things and re.search(rf"\b{name}\b", one.hit.node.text) for one in others)
-            and not any(re.search(rf"[a-z,;] {name.capitalize()}\b", text) for text in texts)
-        )
-        if nouns:
-            line.matter = replace(line.matter, persons=line.matter.persons - nouns)
-            line.owners -= nouns
-            if line.matter.persons <= {"me"}:
-                line.foreign = 0.0
 
 
 def _know_by_name(lines: Sequence[RatedLine], asked: frozenset[str]) -> None:

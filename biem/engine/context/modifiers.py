@@ -43,7 +43,6 @@ _VALUES = re.compile(
 )
 """Times: a word before one distinguishes no thing, as in "works Fridays"."""
 _DETERMINES = frozenset(("the", "my", "our"))
-_HIS = re.compile(r"\b(?:his|her|their) (?:new |old )?([a-z]+)(?: ([a-z]+))?", re.IGNORECASE)
 _HAN_SUBJECT = re.compile(
     "(?:我们?家?的?)?(?P<thing>[\u4e00-\u9fff]{2,8}?)(?:的[会月年]?[费价][用格]?)?(?:现在|已经|又)?"
     "(?=[涨降跌]|升到|一个月|每月|一年|每年|要价|是\\d)"
@@ -99,18 +98,6 @@ def _are_alike(head: str, side: str, word: str, places: set[tuple[str, str]]) ->
         return True
     may_be_other = side == _OWNER and word.isascii() == head.isascii()
     return may_be_other and not places.isdisjoint({(head, "before"), (head, "after")})
-
-
-def has_other_possessor(newer: str, asked: str) -> bool:
-    """Whether a text tells of his, her or their thing, and the user's is asked for: "he changed his number"."""
-    in_question = _pairs(asked[:_MOST_CHARS]).words
-    things = {_plain(word) for found in _HIS.finditer(newer[:_MOST_CHARS]) for word in found.groups() if word}
-    return any(
-        thing in in_question
-        and thing not in _FUNCTION
-        and not re.search(rf"\b(?:my|our|the) (?:\w+ )?{re.escape(thing)}", newer, re.IGNORECASE)
-        for thing in things
-    )
 
 
 def has_other_subject(newer: str, older: str, asked: str) -> bool:

@@ -13,10 +13,6 @@ _ENDS = re.compile(
     re.IGNORECASE,
 )
 """Limits the text to a time that ends."""
-_UNTIL = re.compile(
-    r"\b(?:until|till) (?:the |next |this )?(?:mon|tues|wednes|thurs|fri|satur|sun|\d|end|week|month|beginning)",
-    re.IGNORECASE,
-)
 _ON_A_DAY = re.compile(
     r"\bthis (?:week|month|weekend|once|time|(?:mon|tues|wednes|thurs|fri|satur|sun)day|morning|afternoon|evening)\b"
     r"|\b(?:today|tonight|tomorrow)\b|\bfor once\b"
@@ -59,6 +55,6 @@ class _Occasion(NamedTuple):
 
 @lru_cache(512)
 def _read(text: str) -> _Occasion:
-    ends = _ENDS.search(text) is not None or _UNTIL.search(text) is not None
+    ends = _ENDS.search(text) is not None
     passes = ends or _ON_A_DAY.search(text) is not None
     return _Occasion(ends, passes, _LASTING.search(text) is not None, _HABIT.search(text) is not None)

@@ -46,20 +46,6 @@ _RESULT = re.compile(
 )
 """What follows from a reason given beside it: "Kim has the car that day, so we leave on Sunday"."""
 _THIRD_PERSON = re.compile(r"\b(?:he|she|they|him|her|his|their|them)\b", re.IGNORECASE)
-_UNNAMED_PERSON = re.compile(
-    r"\W*(?:[A-Z][a-z]+[,:] )?(?:the|a|an|that|some|one of the) (?:young |old |nice )?"
-    r"(?:man|woman|guy|lady|gentleman|girl|boy|kids?|child(?:ren)?|couple|family|people|bloke|chap|colleague|neighbou?rs?|friend|student|tenant|stranger)\b"
-    r"|(?:楼[上下]|隔壁|对门|邻座|前台|旁边)的?(?:大哥|大姐|小伙|姑娘|大爷|大妈|叔叔|阿姨|男生|女生|那家|人家|同学|邻居)",
-    re.IGNORECASE,
-)
-_POSSESSIVE = re.compile(
-    r"\b(?:his|their)\b"
-    r"|\bher (?!(?:about|again|and|at|back|because|but|by|for|from|if|in|it|last|on|so|that|the|this|to|today|tomorrow"
-    r"|when|with|yesterday)\b)\w"  # not "I saw her today"
-    r"|[他她]们?的",
-    re.IGNORECASE,
-)
-
 _RECEIVER = re.compile(
     r"(?P<gives>\b(?i:gave|given|sold|handed|passed|lent|donated)\b[^.,;!?]{0,40}?)"
     r" to (?!(?:me|us)\b)(?:(?:my|our|his|her|the|a) )?[A-Za-z][\w-]+"
@@ -118,8 +104,7 @@ def names_owner(text: str, told: frozenset[str], known: frozenset[str]) -> bool:
     if any("." in name and name not in ACTING and name.rpartition(".")[2] not in PETS for name in others):
         return True
     names = {name.partition(".")[0] for name in others} - {"me", "you"}
-    owned = any(_owned_by(name).search(text) for name in names)
-    return owned or (bool(others) and _POSSESSIVE.search(text) is not None)
+    return any(_owned_by(name).search(text) for name in names)
 
 
 def states_own(text: str, told: frozenset[str]) -> bool:
@@ -146,11 +131,6 @@ def result_of(text: str) -> str:
 def refers_back(text: str) -> bool:
     """Whether it names a person by a pronoun: he, her."""
     return _THIRD_PERSON.search(text) is not None
-
-
-def is_of_an_unnamed_person(text: str) -> bool:
-    """Whether a text begins with a person without a name, and does not mention the user: "the man upstairs"."""
-    return _UNNAMED_PERSON.match(text) is not None and _TO_ME.search(text) is None
 
 
 @lru_cache(_KEPT)

@@ -22,9 +22,9 @@ from biem.domain.speech.acts import is_statement
 from biem.domain.text import jaccard, share
 from biem.engine.context.former_values import denies_former
 from biem.engine.context.lines import UNCHANGED, LineQuestion, RatedLine, is_han, rarity, supposes
-from biem.engine.context.modifiers import has_other_modifier, has_other_possessor, has_other_subject
+from biem.engine.context.modifiers import has_other_modifier, has_other_subject
 from biem.engine.context.occasions import is_exception
-from biem.engine.context.persons import ACTING, UNNAMED, is_of_an_unnamed_person, names_owner, states_own
+from biem.engine.context.persons import ACTING, UNNAMED, names_owner, states_own
 from biem.engine.context.quantities import amounts, nearness
 from biem.engine.context.same_subject import (
     are_same,
@@ -53,9 +53,6 @@ _BOTH = _MOST_OWN = 2
 """Number of lines of a pair, and maximum number of words that only a pair has."""
 _WHOLE = 0.8
 """Share of the earlier line's index terms from which a question tells that line again."""
-_MONEY = "money"
-_OF_NO_THING = frozenset(("rule",))
-"""Topics that an amount of anything may have: "from now on"."""
 _WHO = re.compile(r"\bwho(?:m|se)?\b|谁|[叫姓]什么|哪位", re.IGNORECASE)
 _ADDS = re.compile(
     r"\b(?:also|besides|in addition|another one|as well|has company|got a second)\b|\bon top\b(?! of (?:it|the)\b)"
@@ -100,7 +97,7 @@ class Succession:
         node = newer.hit.node
         if node.at <= older.hit.node.at or (ASSISTANT in (node.source, node.speaker) and not newer.hit.reports):
             return False
-        if supposes(node) or (newer.matter.open and not older.matter.open) or self._is_owned_by_another(newer, older):
+        if supposes(node) or newer.matter.open or self._is_owned_by_another(newer, older):
             return False  # "my dad was born on …" succeeds no birthday of mine, my appointment no birthday of his
         if self._adds_to(newer, older):
             return False
@@ -113,7 +110,6 @@ class Succession:
             or is_of_another_way(newer.matter, older.matter, self._question.matter)
             or self._is_called_after_topic(newer, older)
             or self._continues_another(newer, older)
-            or self._counts_no_money(newer.matter, older.matter)
             or _was_once(newer.matter, older.matter)
         )
 
@@ -127,11 +123,6 @@ class Succession:
     def _is_owned_by_another(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it is about another person who owns the matter there, not only acts: the teacher moves my lesson."""
         asked = self._question.matter
-        if "me" in asked.persons and not relatives(asked):
-            said = newer.hit.node.text
-            shared = self._things[id(newer)] & self._question.matter.things
-            if has_other_possessor(said, self._question.text) or (is_of_an_unnamed_person(said) and not shared):
-                return True
         told, text = replace(newer.matter, persons=newer.owners), newer.said
         if not self._is_foreign(newer, older):
             return False
@@ -201,10 +192,6 @@ class Succession:
         """Whether both have the same topic of the question."""
         return not (line.matter.topics & other.matter.topics).isdisjoint(self._question.matter.topics)
 
-    def shares_thing(self, line: RatedLine, other: RatedLine) -> bool:
-        """Whether both name the same thing of the question."""
-        return share(self._things[id(line)] & self._things[id(other)], self._question.matter.things)
-
     def _is_called_after_topic(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether the topic of the question is only a part of the name of a thing there: the birthday party, 生日会."""
         topics = self._question.matter.topics & older.matter.topics
@@ -247,12 +234,6 @@ class Succession:
             and likeness(newer, line) > likeness(newer, older)
             for line in self._lines
         )
-
-    def _counts_no_money(self, newer: Matter, older: Matter) -> bool:
-        """Whether money is asked for and told before, and the newer line has an amount of something else."""
-        asked = self._question.matter.topics & older.topics
-        told = newer.topics - _OF_NO_THING
-        return _MONEY in asked and bool(told) and _MONEY not in told and "amount" in newer.gives
 
     def _names(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it names the value of the older one: a thing of few lines that the question does not have."""

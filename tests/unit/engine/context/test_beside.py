@@ -24,11 +24,6 @@ from tests.unit.engine.context.test_other_subjects import first
         ("我外甥上什么大学？", ("我外甥在河海大学读书。", "我侄女转学了，现在在东南大学。")),
         ("What's my phone number?", ("My phone number is 0664 12.", "My landlady has a new phone number: 0699 77.")),
         ("我的电话是多少？", ("我的电话是66412345。", "我房东换电话了，现在是69977123。")),
-        (
-            "What's my account number?",
-            ("My account number is 4410 77.", "The girl downstairs changed her account number to 9921 03."),
-        ),
-        ("What's my trade?", ("I'm a glazier.", "The couple next door retired, he's a beekeeper now.")),
         ("What am I allergic to?", ("I'm allergic to nickel.", "No, wrong: the cat is allergic to turkey.")),
         (
             "What is Nora in?",
@@ -85,7 +80,6 @@ def test_another_thing_stays_below_what_is_asked_for(question: str, said: tuple[
         ("When is my audition?", ("My audition is on Thursday.", "I dreamt that my audition was moved to Monday.")),
         ("How long is my hair?", ("My hair is 40 cm long.", "I'd like to have it 15 cm long by May.")),
         ("Who am I engaged to?", ("I'm engaged to Mirko.", "Joke at lunch: I'm engaged to my coffee machine now.")),
-        ("Do I fast?", ("I don't fast.", "The nurse asked me whether I fast now.")),
         ("我打呼噜吗？", ("我不打呼噜。", "医生问我现在打不打呼噜。")),
         ("How do I like my steak?", ("I like my steak rare.", "My uncle believes I like my steak well done.")),
         ("我怎么吃面？", ("我吃面不放醋。", "我舅舅觉得我吃面放三勺醋。")),

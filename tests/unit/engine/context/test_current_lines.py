@@ -33,13 +33,6 @@ def lines(question: str, *said: str) -> list[RatedLine]:
     return reader.lines(hits, reader.question(question, hits)) or []
 
 
-def test_a_noun_at_the_beginning_of_a_sentence_is_no_person() -> None:
-    said = ("The soup is a cream of leek.", "Leek's got too dear. It's pumpkin instead.")
-    assert lines("Which soup do we serve?", *said)[1].matter.persons == frozenset()
-    assert lines("Which soup do we serve?", "The soup is pea.", said[1])[1].matter.persons == {"leek"}
-    assert lines("Which soup do we serve?", said[0], "I met Leek.", said[1])[2].matter.persons == {"leek"}
-
-
 def test_a_reason_with_the_words_of_the_question_is_of_its_own_person() -> None:
     said = "Olaf is still on the early rota, so I eat alone these days."
     (line,) = lines("Which rota am I on?", said)

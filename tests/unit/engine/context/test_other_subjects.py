@@ -43,10 +43,6 @@ def test_a_line_that_names_by_a_pronoun_is_no_later_state_of_the_one_that_it_is_
             "Where does my mother live?",
             ("My mother lives in Kendal.", "My mother-in-law has moved into a home in Poole."),
         ),
-        (
-            "How much is my rent?",
-            ("I rent from Mrs Hale for 640 a month.", "Mrs Hale told Ivor that his rent is going up to 710."),
-        ),
         ("我的猫叫什么名字？", ("我的猫叫芝麻。", "我表哥的猫叫豆沙。", "表哥给猫改名了，现在叫汤圆。")),
         (
             "我的年假什么时候开始？",
@@ -54,7 +50,6 @@ def test_a_line_that_names_by_a_pronoun_is_no_later_state_of_the_one_that_it_is_
         ),
         ("When do I have my review?", ("My review is on 4 May.", "My colleague's boss moved the review to 9 May.")),
         ("我女朋友哪天生日？", ("我女朋友的生日是4月5号。", "前女友的生日好像是4月19号。")),
-        ("我的房租是多少？", ("我的房租是3100。", "房东跟隔壁小彭说，他的房租要涨到3500。")),
     ],
 )
 def test_a_later_line_about_another_person_stays_below(question: str, said: tuple[str, ...]) -> None:
@@ -147,7 +142,6 @@ def test_a_change_of_the_thing_of_a_third_line_stays_below(question: str, said: 
     ("older", "newer"),
     [
         ("My Welsh class is every Monday at 6.", "My Welsh class is cancelled tomorrow."),
-        ("I drive a Corsa.", "The Corsa is in for repair, I have a rented Polo until Tuesday."),
         ("I live in Frome.", "I'm at my dad's in Bude for two weeks."),
         ("我开的是轩逸。", "轩逸在修，这两天先开租来的朗逸。"),
         ("站会是九点半。", "站会明天临时改到十点。"),

@@ -10,11 +10,9 @@ from biem.engine.context.persons import names_owner, states_own, without_receive
     [
         ("The doctor saw her today and changed the tablets.", {"doctor"}, False),
         ("Irma moved it to Friday, I told her that suits me.", {"irma"}, False),
-        ("The doctor says her tablets are changed.", {"doctor"}, True),
         ("Irma's lesson is on Friday.", {"irma"}, True),
         ("My sister moved to Linz.", {"me.sister"}, True),
         ("My boss moved the review.", {"me.boss"}, False),
-        ("王医生改了他的药。", {"王医生"}, True),
         ("I moved it.", {"me"}, False),
         ("The twins' room was painted.", {"twins"}, True),
         ("The tulips are at 2 euros since Valentine's.", {"valentine"}, False),
