@@ -11,7 +11,6 @@ _TIME = re.compile(r"\d\d:(?!00)\d\d")
 """A time of day, but no full hour: that many things have."""
 _ANY_TIME = re.compile(r"\d\d:\d\d")
 _DATE = re.compile(r"\d\d-(?P<day>\d\d)")
-_AMOUNT = re.compile(r"[^\w\s]?\d{2,}(?:\.\d+)?[A-Za-z]{0,3}")
 _SPELT = (
     *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh"),
     *("twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth"),
@@ -25,10 +24,7 @@ _NTH = re.compile(
 
 
 def denies_former(text: str, newer: Matter, older: Matter) -> bool:
-    """Whether the newer text has a time or date of the older, another one, and a denial.
-
-    Also an amount, if it names no other thing: many things may have the same one.
-    """
+    """Whether the newer text has a time or date of the older, another one, and a denial."""
     if _DENIES.search(text) is None:
         return False
     told, said = newer.numbers, older.numbers
@@ -38,10 +34,6 @@ def denies_former(text: str, newer: Matter, older: Matter) -> bool:
             for kind, numbers in ((value, told), (another, told), (value, said))
         )
         if given & former and other - former:
-            return True
-    if newer.things <= older.things and newer.persons <= older.persons | {"me"}:
-        given, former = (frozenset(filter(_AMOUNT.fullmatch, numbers)) for numbers in (told, said))
-        if given & former and given - former:
             return True
     nth = frozenset(int(day or _SPELT.index(word.lower()) + 1) for day, word in _NTH.findall(text))
     days, later = (

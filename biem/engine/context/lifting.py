@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import pairwise
 
 from biem.engine.context.lines import RatedLine
 from biem.engine.context.same_subject import lift, likeness
@@ -16,31 +15,20 @@ _BELOW = 1e-3
 """Difference in worth of lines that follow each other."""
 _PROBABLE = 0.0
 """Log-odds of what is more probable than not."""
-_SURE = 1.0
-"""Log-odds from which several successors of one line are values of one matter, so that the last one holds."""
 _SAME = 0.5
 """Likeness from which an occasion and what holds otherwise are of one matter."""
 
 
 def lift_successors(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:
-    """Lift the usual above what passes, then the most probable successor of each line, and of several sure ones
-    each above the earlier.
+    """Lift the usual above what passes, then the most probable successor of each line.
 
     `least`: the worth from which a line may be shown.
     """
     _lift_usual(lines, succession, least)
-    found_too = {line.hit.node.id for line in lines}
     for older in sorted(lines, key=_said):
-        ended = older.hit.node.superseded_by is not None and older.hit.node.superseded_by not in found_too
-        least_odds = _POSSIBLE if ended else _LEAST  # that it holds no longer is known
-        found = _successors(older, lines, succession, least_odds) if older.worth >= least else []
+        found = _successors(older, lines, succession) if older.worth >= least else []
         if found:
             lift(max(found, key=_by_odds)[1], older)
-            _lift_last(max(found, key=_by_odds)[1], older, lines, succession)
-        sure = sorted((newer for odds, newer in found if odds > _SURE), key=_said)
-        for earlier, later in pairwise(sure):
-            if succession.may_succeed(later, earlier):
-                lift(later, earlier)
 
 
 def lift_sure_successors(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:
@@ -65,22 +53,9 @@ def _lift_usual(lines: Sequence[RatedLine], succession: Succession, least: float
             if (
                 likeness(passed, best) >= _SAME
                 or succession.shares_topic(passed, best)
-                or succession.shares_thing(passed, best)
                 or succession.is_of_another_owner(passed, best)
             ):
                 lift(best, passed)
-
-
-def _lift_last(newest: RatedLine, older: RatedLine, lines: Sequence[RatedLine], succession: Succession) -> None:
-    """Lift a successor also above an earlier replacement of the same line.
-
-    "We are back in Ghent" comes after "we moved to Bruges", which replaced "we live in Ghent".
-    """
-    for between in lines:
-        key = between.hit.node.id
-        replaced = key in (older.hit.node.superseded_by, older.hit.why.get("renewed_by"))
-        if replaced and between is not newest and succession.may_succeed(newest, between):
-            lift(newest, between)
 
 
 def show_possible_successor(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:

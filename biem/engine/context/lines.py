@@ -12,7 +12,6 @@ from biem.domain.retention import ASSISTANT
 from biem.domain.speech.acts import asking_part, is_ironic, is_standing_order, is_statement
 from biem.domain.speech.excerpt import excerpt
 from biem.domain.speech.first_person import in_first_person
-from biem.domain.speech.kinship import are_other_relatives, distinguished
 from biem.domain.text import late
 from biem.domain.tokens import estimate_tokens
 from biem.engine.context.persons import (
@@ -107,8 +106,6 @@ class RatedLine:
     """The clauses of its text that have a word of the question; all of it where none or each has one."""
     owners: frozenset[str] = frozenset()
     """The persons of these clauses, as in `matter`."""
-    untold: bool = False
-    """It is in Chinese, the question is not, and it names a thing that the dictionary does not have."""
     worth: float = 0.0
     """Log-odds that it is about what is asked; raised to those of a line that it succeeds."""
 
@@ -189,7 +186,7 @@ class LineReader:
             node, whole = hit.node, in_first_person(hit.node.text, fact=hit.node.kind != "event")
             part = self._part(whole, terms)
             like = found if part == whole else max(found, self._likeness(part, terms))
-            foreign, untold = 0.0, False
+            foreign = 0.0
             terms_told = frozenset(self._terms_of(whole))
             told = seen_by_the_user(self._matter(part, question.english), node)
             told = self._settled(told, part)
@@ -219,12 +216,9 @@ class LineReader:
                 former = seen_by_the_user(self._matter(hit.replaces.text, question.english), hit.replaces)
                 told = replace(former, holds=told.holds, past=False, changes=True, gives=told.gives)
                 like = max(like, float(hit.why.get("former_likeness", 0.0)))  # "I meant Linz": of what it corrects
-            if are_other_relatives(question.text, part):  # 表弟 and 表妹 are one word in English
-                told = _distinguished(told, asked, part)
             translated = is_han(node.text) != is_han(question.text)
             if translated:
                 named_too = {thing for thing, words in question.meanings.items() if words & told.things}
-                untold = any(is_han(thing) and not self._analyzer.english([thing]) for thing in told.things)
                 told = replace(told, things=told.things | named_too)
                 terms_told |= told.things & question.terms
             by_name = named_by(told, node, meant) if meant else told
@@ -237,8 +231,7 @@ class LineReader:
                 by_name_asked = replace(asked, persons=frozenset(meant.values()))
                 foreign = foreign_penalty(by_name_asked, question.text.lower(), by_name, part.lower(), translated=False)
             said, owners = self._asked_of(part, question, told.persons)
-            lines.append(RatedLine(hit, terms_told, like, told, foreign, said, owners, untold))
-        _know_common_nouns(lines, asked)
+            lines.append(RatedLine(hit, terms_told, like, told, foreign, said, owners))
         _know_by_name(lines, persons)
         return lines
 
@@ -309,26 +302,6 @@ class LineReader:
         return _BY_WORDS * len(terms.intersection(self._terms_of(part))) / max(1, len(terms))
 
 
-def _know_common_nouns(lines: Sequence[RatedLine], asked: Matter) -> None:
-    """A word that only begins a sentence names no person if another line writes the thing small: "Lamb's too dear"."""
-    texts = [line.hit.node.text for line in lines]
-    for line in lines:
-        others = [one for one in lines if one is not line]
-        nouns = frozenset(
-            name
-            for name in line.matter.persons - asked.persons - {"me", "you"}
-            if name.isascii()
-            and name.isalpha()
-            and any(name in one.matter.things and re.search(rf"\b{name}\b", one.hit.node.text) for one in others)
-            and not any(re.search(rf"[a-z,;] {name.capitalize()}\b", text) for text in texts)
-        )
-        if nouns:
-            line.matter = replace(line.matter, persons=line.matter.persons - nouns)
-            line.owners -= nouns
-            if line.matter.persons <= {"me"}:
-                line.foreign = 0.0
-
-
 def _know_by_name(lines: Sequence[RatedLine], asked: frozenset[str]) -> None:
     """Lines about "Jonas" are about my brother, and the reverse, if one of the lines says that he is called Jonas."""
     called = {pair for line in lines for pair in line.matter.called}
@@ -356,13 +329,6 @@ def _with_question(told: Matter, asked: Matter) -> Matter:
         gives=told.gives | asked.wants,
         holds=True,
     )
-
-
-def _distinguished(told: Matter, asked: Matter, text: str) -> Matter:
-    """The subject with the relatives of the question as those that the text distinguishes from them."""
-    same = (told.persons & asked.persons) - {"me"}
-    others = frozenset(f"me.{word}" for word in distinguished(text))
-    return replace(told, persons=told.persons - same | others) if same else told
 
 
 def _with_described(told: Matter, described: Matter) -> Matter:

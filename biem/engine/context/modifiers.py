@@ -43,26 +43,11 @@ _VALUES = re.compile(
 )
 """Times: a word before one distinguishes no thing, as in "works Fridays"."""
 _DETERMINES = frozenset(("the", "my", "our"))
-_HIS = re.compile(r"\b(?:his|her|their) (?:new |old )?([a-z]+)(?: ([a-z]+))?", re.IGNORECASE)
-_NOUN = (
-    r"(?:[A-Z][a-z]+(?: [a-z]+)?[:,] )?(?:[Tt]he|[Mm]y|[Oo]ur) (?:[a-z-]+ ){0,2}?(?P<thing>[a-z-]+)"
-    r"(?: (?:in|on|at|of|for|by|from|with) (?:(?:the|my|our) )?[A-Za-z-]+)? "
-)
-_SUBJECT = re.compile(rf"{_NOUN}(?:is|are|was|were|has|have|costs?)\b")
-_NEW_SUBJECT = re.compile(
-    rf"{_NOUN}(?:(?:now|just|also) )?"
-    r"(?:is|are|was|were|has|have|costs?|went|goes|rose|fell|dropped|increased|jumped|climbed)\b"
-)
-_PRICE = re.compile(
-    r"fee|price|cost|rent|bill|rate|membership|subscription|fare|ticket|premium|charge|contribution|[a-z]*payment"
-)
-"""What a thing costs, by another name."""
 _HAN_SUBJECT = re.compile(
     "(?:我们?家?的?)?(?P<thing>[\u4e00-\u9fff]{2,8}?)(?:的[会月年]?[费价][用格]?)?(?:现在|已经|又)?"
     "(?=[涨降跌]|升到|一个月|每月|一年|每年|要价|是\\d)"
 )
-_HAN_PRICE = re.compile("[费价租钱款]")
-_THING_DOES = re.compile(
+_DOES = re.compile(
     r"(?:[Tt]he|[Mm]y|[Oo]ur) (?:[a-z-]+ ){0,2}?(?P<thing>[a-z-]+) (?:now |only |also |still )?(?P<does>[a-z]+s)\b"
 )
 _I_DO = re.compile(r"(?:I|[Ww]e) (?:now |only |also |still )?(?P<does>[a-z]+)\b")
@@ -115,48 +100,14 @@ def _are_alike(head: str, side: str, word: str, places: set[tuple[str, str]]) ->
     return may_be_other and not places.isdisjoint({(head, "before"), (head, "after")})
 
 
-def has_other_possessor(newer: str, asked: str) -> bool:
-    """Whether a text tells of his, her or their thing, and the user's is asked for: "he changed his number"."""
-    in_question = _pairs(asked[:_MOST_CHARS]).words
-    things = {_plain(word) for found in _HIS.finditer(newer[:_MOST_CHARS]) for word in found.groups() if word}
-    return any(
-        thing in in_question
-        and thing not in _FUNCTION
-        and not re.search(rf"\b(?:my|our|the) (?:\w+ )?{re.escape(thing)}", newer, re.IGNORECASE)
-        for thing in things
-    )
-
-
 def has_other_subject(newer: str, older: str, asked: str) -> bool:
-    """Whether the older text begins with a thing in question that the newer lacks, and this with another one: "the lamp
-    is down to 40" is no later price of "the desk is 120".
+    """Whether a Chinese text begins with another thing than the older, which begins with one in question: 会费 of the
+    club, and 健身房一个月三百.
     """
-    one, other = _NEW_SUBJECT.match(newer[:_MOST_CHARS]), _SUBJECT.match(older[:_MOST_CHARS])
+    one, other = _HAN_SUBJECT.match(newer[:_MOST_CHARS]), _HAN_SUBJECT.match(older[:_MOST_CHARS])
     if one is None or other is None:
         return False
-    thing, before, now = _plain(other["thing"]), _pairs(older[:_MOST_CHARS]).words, _pairs(newer[:_MOST_CHARS]).words
-    in_question = _pairs(asked[:_MOST_CHARS]).words
-    if thing not in in_question or thing in now or _PRICE.fullmatch(one["thing"]):
-        return False
-    return _plain(one["thing"]) not in before | in_question
-
-
-def has_other_han_subject(newer: str, older: str, asked: str) -> bool:
-    """The same in Chinese: 会费 of the club, and 健身房一个月三百."""
-    one, other = _HAN_SUBJECT.match(newer[:_MOST_CHARS]), _HAN_SUBJECT.match(older[:_MOST_CHARS])
-    if one is None or other is None or _HAN_PRICE.search(one["thing"]):
-        return False
-    if other["thing"] in newer:  # 利率一降，房贷只扣5480
-        return False
     return other["thing"] in asked and set(one["thing"]).isdisjoint(older + asked)
-
-
-def does_the_same(newer: str, older: str, asked: str) -> bool:
-    """Whether the newer text tells of a thing what the older tells of the user: "the case weighs 20", "I weigh 60"."""
-    one, other = _THING_DOES.match(newer[:_MOST_CHARS]), _I_DO.match(older[:_MOST_CHARS])
-    if one is None or other is None or _plain(one["does"]) != _plain(other["does"]):
-        return False
-    return _plain(one["thing"]) not in _pairs(older[:_MOST_CHARS]).words | _pairs(asked[:_MOST_CHARS]).words
 
 
 class _Pairs:

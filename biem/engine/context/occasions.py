@@ -4,11 +4,6 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-_OPEN_END = re.compile(
-    r"\bmeanwhile\b|\bin the meantime\b|\bfor (?:now|the moment|the time being)\b|\buntil further notice\b",
-    re.IGNORECASE,
-)
-"""It holds until an unknown time."""
 _ENDS = re.compile(
     r"\btemporarily\b|(?<!been )(?<!\baim )(?<!\baiming )(?<!\basking )(?<!\bhoping )(?<!\bwaiting )"
     r"\bfor (?:the next |another |about )?"
@@ -18,15 +13,6 @@ _ENDS = re.compile(
     re.IGNORECASE,
 )
 """Limits the text to a time that ends."""
-_UNTIL = re.compile(
-    r"\b(?:until|till) (?:the |next |this )?(?:mon|tues|wednes|thurs|fri|satur|sun|\d|end|week|month|beginning)",
-    re.IGNORECASE,
-)
-_ASKS_FOR_AN_END = re.compile(
-    r"\b(?:deadline|due|until|till|expires?|valid|how long)\b|\b(?:by|to) (?:when|what|which)\b|截止|到期|期限",
-    re.IGNORECASE,
-)
-"""Asks for the end of a time: then "they gave us till the 8th" tells of no exception."""
 _ON_A_DAY = re.compile(
     r"\bthis (?:week|month|weekend|once|time|(?:mon|tues|wednes|thurs|fri|satur|sun)day|morning|afternoon|evening)\b"
     r"|\b(?:today|tonight|tomorrow)\b|\bfor once\b"
@@ -41,34 +27,23 @@ _LASTING = re.compile(
     re.IGNORECASE,
 )
 """What begins or ends then for good."""
-_AT_THE_MOMENT = re.compile(
-    r"\b(?:at the moment|right now|currently|at present|presently|for now|for the time being|these days|as of now)\b"
-    r"|目前|眼下|现在|这阵子|这段时间",
-    re.IGNORECASE,
-)
-"""Asks for what holds just now, though it may not last."""
 _HABIT = re.compile(
     r"\b(?:every|each|always|usually|normally|generally)\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days\b"
     r"|每|平时|平常|通常|一般|总是|都是",
     re.IGNORECASE,
 )
-_AS_USUAL = re.compile(
-    r"\b(?:usual(?:ly)?|normal(?:ly)?|generally|regular(?:ly)?)\b|平时|平常|通常|一般|正常", re.IGNORECASE
-)
 
 
-def is_exception(newer: str, older: str, asked: str) -> bool:
-    """Whether the newer text tells of one occasion, and the older what holds otherwise, which is asked for.
+def is_exception(newer: str, older: str) -> bool:
+    """Whether the newer text tells of one occasion, and the older what holds otherwise.
 
     "Choir is on Thursday this week" ends no "choir is on Tuesdays"; but "I moved out today" may end what has no mark of
-    a habit. False if the question, too, is about an occasion.
+    a habit.
     """
-    new, old, question = map(_read, (newer, older, asked))
-    if (new.until_only and _ASKS_FOR_AN_END.search(asked)) or (new.ends and _AT_THE_MOMENT.search(asked)):
+    new, old = _read(newer), _read(older)
+    if not new.passes or new.lasts or (old.passes and not old.lasts):
         return False
-    if not new.passes or new.lasts or question.passes or (old.passes and not old.lasts):
-        return False
-    return new.ends or (old.repeats and not new.is_open_end) or question.is_usual
+    return new.ends or old.repeats
 
 
 class _Occasion(NamedTuple):
@@ -76,16 +51,10 @@ class _Occasion(NamedTuple):
     passes: bool
     lasts: bool
     repeats: bool
-    is_usual: bool
-    is_open_end: bool
-    until_only: bool
-    """It ends at a time, and has no other mark."""
 
 
 @lru_cache(512)
 def _read(text: str) -> _Occasion:
-    ends, until, on_a_day = (mark.search(text) is not None for mark in (_ENDS, _UNTIL, _ON_A_DAY))
-    lasts, repeats, is_usual = (mark.search(text) is not None for mark in (_LASTING, _HABIT, _AS_USUAL))
-    is_open_end = _OPEN_END.search(text) is not None
-    passes = ends or until or on_a_day or is_open_end
-    return _Occasion(ends or until, passes, lasts, repeats, is_usual, is_open_end, until and not (ends or on_a_day))
+    ends = _ENDS.search(text) is not None
+    passes = ends or _ON_A_DAY.search(text) is not None
+    return _Occasion(ends, passes, _LASTING.search(text) is not None, _HABIT.search(text) is not None)

@@ -8,26 +8,18 @@ from functools import lru_cache
 from biem.domain.conflict import Matter
 from biem.domain.node import Hit, Node
 from biem.domain.speech.first_person import in_first_person
-from biem.domain.text import share
 
 FOREIGN, UNNAMED = 4.0, 1.0
 """Penalties of texts about other persons than the question, and of texts about no person if it names one: log-odds in
 dialogues of several people, else compared only."""
 _UNNAMED_SPEAKERS = frozenset(("", "user", "用户", "assistant"))
 """Speakers as `BIEMContextPlugin.complete` and transcripts call the one user and the assistant."""
-_PARTNERS = frozenset(("girlfriend", "boyfriend", "wife", "husband", "partner"))
 PETS = frozenset(("dog", "cat"))
 """Relations (`me.cat`) of animals."""
-_OWN_PETS = frozenset(f"me.{pet}" for pet in PETS)
-_HAN_PETS = {"dog": "狗", "cat": "猫"}
 _PASSED_ON = re.compile(r"\b(?:told|tells|wrote|texted|informed) (?:me|us)\b|[跟和对]我说|告诉我", re.IGNORECASE)
 _KEPT = 512
 ACTING = frozenset(("me.boss", "me.teacher"))
 """Persons who change matters of the user: "my teacher has moved the lesson"."""
-_OF_ONESELF = frozenset(
-    re.findall("[a-z]+", "phone email home age birthday car weight height clothes body allergy diet partner")
-)
-"""Topics of what everybody has apart: a boss may move a meeting of the user, but no birthday."""
 _TO_ME = re.compile(
     r"\b(?:me|us|mine|ours)\b|\b(?:my|our)\b(?! (?:boss|manager|teacher|cat|dog)\b)"
     r"|我(?!们?(?:家的?[猫狗]|的?[猫狗]|老板|上司|领导|老师))",
@@ -55,20 +47,6 @@ _RESULT = re.compile(
 )
 """What follows from a reason given beside it: "Kim has the car that day, so we leave on Sunday"."""
 _THIRD_PERSON = re.compile(r"\b(?:he|she|they|him|her|his|their|them)\b", re.IGNORECASE)
-_UNNAMED_PERSON = re.compile(
-    r"\W*(?:[A-Z][a-z]+[,:] )?(?:the|a|an|that|some|one of the) (?:young |old |nice )?"
-    r"(?:man|woman|guy|lady|gentleman|girl|boy|kids?|child(?:ren)?|couple|family|people|bloke|chap|colleague|neighbou?rs?|friend|student|tenant|stranger)\b"
-    r"|(?:楼[上下]|隔壁|对门|邻座|前台|旁边)的?(?:大哥|大姐|小伙|姑娘|大爷|大妈|叔叔|阿姨|男生|女生|那家|人家|同学|邻居)",
-    re.IGNORECASE,
-)
-_POSSESSIVE = re.compile(
-    r"\b(?:his|their)\b"
-    r"|\bher (?!(?:about|again|and|at|back|because|but|by|for|from|if|in|it|last|on|so|that|the|this|to|today|tomorrow"
-    r"|when|with|yesterday)\b)\w"  # not "I saw her today"
-    r"|[他她]们?的",
-    re.IGNORECASE,
-)
-
 _RECEIVER = re.compile(
     r"(?P<gives>\b(?i:gave|given|sold|handed|passed|lent|donated)\b[^.,;!?]{0,40}?)"
     r" to (?!(?:me|us)\b)(?:(?:my|our|his|her|the|a) )?[A-Za-z][\w-]+"
@@ -146,20 +124,16 @@ def named_by(told: Matter, node: Node, meant: Mapping[str, str]) -> Matter:
     )
 
 
-def names_owner(text: str, told: frozenset[str], known: frozenset[str], topics: frozenset[str] = frozenset()) -> bool:
+def names_owner(text: str, told: frozenset[str], known: frozenset[str]) -> bool:
     """Whether a text about the persons `told` says whose the matter is: of a relative, or by a possessive.
 
-    False if all of them are among those `known` to be of the matter. `topics`: what the text is about.
+    False if all of them are among those `known` to be of the matter.
     """
     others = told - known - {"me", "you"}
     if any("." in name and name not in ACTING and name.rpartition(".")[2] not in PETS for name in others):
         return True
-    if not others.isdisjoint(ACTING | _OWN_PETS) and not topics.isdisjoint(_OF_ONESELF) and _TO_ME.search(text) is None:
-        return True
     names = {name.partition(".")[0] for name in others} - {"me", "you"}
-    names |= {pet for pet in PETS if f"me.{pet}" in others}
-    owned = any(_owned_by(name).search(text) for name in names)
-    return owned or (bool(others) and _POSSESSIVE.search(text) is not None)
+    return any(_owned_by(name).search(text) for name in names)
 
 
 def states_own(text: str, told: frozenset[str]) -> bool:
@@ -188,16 +162,10 @@ def refers_back(text: str) -> bool:
     return _THIRD_PERSON.search(text) is not None
 
 
-def is_of_an_unnamed_person(text: str) -> bool:
-    """Whether a text begins with a person without a name, and does not mention the user: "the man upstairs"."""
-    return _UNNAMED_PERSON.match(text) is not None and _TO_ME.search(text) is None
-
-
 @lru_cache(_KEPT)
 def _owned_by(name: str) -> re.Pattern[str]:
-    han = _HAN_PETS.get(name, name)
     return re.compile(
-        rf"(?<![a-z])(?:{re.escape(name)}(?:['’]s\b(?! ?(?:$|[,.;:!?]))|s?['’](?= )|的)|{re.escape(han)}的)"
+        rf"(?<![a-z])(?:{re.escape(name)}(?:['’]s\b(?! ?(?:$|[,.;:!?]))|s?['’](?= )|的))"
         rf"|\b(?:is|are|was|were) {re.escape(name)}['’]s\b",
         re.IGNORECASE,
     )
@@ -217,28 +185,14 @@ def _stating(name: str) -> re.Pattern[str]:
 def foreign_penalty(question: Matter, asks: str, matter: Matter, text: str, *, translated: bool) -> float:
     """The penalty of a text for the persons that it is about. `asks`: the text of the question.
 
-    Names in different scripts cannot be compared. Who says that he is single or engaged also tells whether he has a
-    girlfriend, as does a text about her.
+    Names in different scripts cannot be compared.
     """
-    asked, told, topics = question.persons - {"you"}, matter.persons, matter.topics
+    asked, told = question.persons - {"you"}, matter.persons
     others = {name.rpartition(".")[2] for name in asked - {"me"}}
-    others = others - PETS or others  # my sister's cat: of my sister
-    if others and not (others <= _PARTNERS and "me" in told and "partner" in topics):
-        kin = {name.rpartition(".")[2] for name in told if "." in name}
-        of_whom = frozenset(name.partition(".")[0] for name in told if "." in name)
-        if others <= PETS and "pet" in topics and told:  # "I got a kitten", "Ida's cat was sick"
-            mine = "me" in told or not told.isdisjoint(f"me.{pet}" for pet in PETS)
-            return 0.0 if mine else FOREIGN
-        related = {name.rpartition(".")[2] for name in asked if "." in name}
-        if related & kin and related <= kin and told.isdisjoint(asked):  # her daughter, not mine
-            return 0.0 if share(of_whom, question.things) else FOREIGN
+    if others:
         if told.isdisjoint(asked) and any("." in one and one in asked for one in (n.rpartition(".")[0] for n in told)):
             return FOREIGN  # my wife's sister, not my wife
         if any(_names(other, one) for other in others for one in (text, *told)):
-            return 0.0
-        if kin & _PARTNERS and others <= _PARTNERS:  # a boyfriend may have become the husband
-            return 0.0
-        if not told and question.things and question.things <= matter.things:
             return 0.0
         maybe = translated and any(not name.startswith("me") for name in told)
         return FOREIGN if told and not maybe else UNNAMED

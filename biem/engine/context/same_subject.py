@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from biem.domain.conflict import Matter
-from biem.engine.context.lines import CLAUSES, LineQuestion, RatedLine, is_han
+from biem.engine.context.lines import RatedLine, is_han
 from biem.engine.context.persons import PETS
 
 _A_LITTLE = 0.01
@@ -45,30 +45,6 @@ def is_of_another_kind(newer: RatedLine, older: RatedLine, asked: Matter) -> boo
         return False
     one, other = newer.matter.kinds, older.matter.kinds
     return bool(asked.kinds & other - one) and bool(one - other - asked.kinds)
-
-
-def is_of_another_part(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
-    """Whether it continues another clause of the older line than the one with words of the question that it lacks.
-
-    "We're on the basic plan, renewal is in March" tells the plan although the renewal is put off since. What gives a
-    value of the requested kind continues any clause: "I sing in a choir, we meet on Mondays", "we meet on Fridays now".
-    """
-    asked, shared = (older.terms & question.terms) - newer.terms, (newer.terms & older.terms) - question.terms
-    if not (asked and shared) or question.matter.wants & newer.matter.gives:
-        return False
-    clauses = [one for one in CLAUSES.split(older.hit.node.text.lower()) if _has_any(one, asked)]
-    return bool(clauses) and not any(_has_any(one, shared) for one in clauses)
-
-
-def _has_any(text: str, terms: frozenset[str]) -> bool:
-    """Whether a text in small letters has a word of one of these index terms."""
-    return any(term[:_BEGINNING] in text for term in terms)
-
-
-def is_own_of_another(newer: RatedLine, older: RatedLine) -> bool:
-    """Whether the speakers differ and one speaks of himself or herself: Daniel's home is not Priya's."""
-    one, two = newer.hit.node.speaker, older.hit.node.speaker
-    return bool(one and two and one != two) and "me" in newer.matter.persons | older.matter.persons
 
 
 def gives_as_much(newer: Matter, older: Matter, asked: Matter) -> bool:

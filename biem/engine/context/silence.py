@@ -11,7 +11,7 @@ from dataclasses import asdict
 
 from biem.domain.policies.silence import SilenceWeights
 from biem.domain.scores import probability
-from biem.engine.context.lines import LineQuestion, RatedLine, is_han, odds
+from biem.engine.context.lines import LineQuestion, RatedLine, odds
 from biem.engine.context.relevance import are_of_several_people, log_odds
 
 _WEIGHTS = asdict(SilenceWeights())
@@ -52,10 +52,6 @@ def block_features(
     place = max(range(len(lines)), key=lambda one: likely[one])
     own, asked, named = measured[place], question.matter, lines[place].matter.things
     lacking = asked.things - named
-    if own["translated"] and is_han(question.text):  # an English line names things otherwise than the dictionary
-        lacking = frozenset(thing for thing in lacking if not is_han(thing))
-    elif lines[place].untold:
-        lacking = frozenset()
     things = frozenset[str]().union(*(line.matter.things for line in lines))
     topics = frozenset[str]().union(*(line.matter.topics for line in lines))
     hit = lines[place].hit

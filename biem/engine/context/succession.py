@@ -22,15 +22,9 @@ from biem.domain.speech.acts import is_statement
 from biem.domain.text import jaccard, share
 from biem.engine.context.former_values import denies_former
 from biem.engine.context.lines import UNCHANGED, LineQuestion, RatedLine, is_han, rarity, supposes
-from biem.engine.context.modifiers import (
-    does_the_same,
-    has_other_han_subject,
-    has_other_modifier,
-    has_other_possessor,
-    has_other_subject,
-)
+from biem.engine.context.modifiers import has_other_modifier, has_other_subject
 from biem.engine.context.occasions import is_exception
-from biem.engine.context.persons import ACTING, UNNAMED, is_of_an_unnamed_person, names_owner, states_own
+from biem.engine.context.persons import ACTING, UNNAMED, names_owner, states_own
 from biem.engine.context.quantities import amounts, nearness
 from biem.engine.context.same_subject import (
     are_same,
@@ -38,7 +32,6 @@ from biem.engine.context.same_subject import (
     gives_as_much,
     is_of_another_kind,
     is_of_another_way,
-    is_own_of_another,
     likeness,
     relatives,
     things_of,
@@ -48,8 +41,6 @@ _WEIGHTS: dict[str, float] = asdict(SuccessionWeights())
 _BIAS = _WEIGHTS.pop("bias")
 _RETOLD: dict[str, float] = asdict(RetoldWeights())
 _RETOLD_BIAS = _RETOLD.pop("bias")
-_ONE_SUBJECT, _TWO_SUBJECTS = 0.6, 0.35
-"""Likeness from which two names may be of one thing, as the exam and the test; below the second never."""
 _RARE = 3
 """Maximum number of lines with a word that identifies a value."""
 _STEM = 4
@@ -62,9 +53,6 @@ _BOTH = _MOST_OWN = 2
 """Number of lines of a pair, and maximum number of words that only a pair has."""
 _WHOLE = 0.8
 """Share of the earlier line's index terms from which a question tells that line again."""
-_MONEY = "money"
-_OF_NO_THING = frozenset(("rule",))
-"""Topics that an amount of anything may have: "from now on"."""
 _WHO = re.compile(r"\bwho(?:m|se)?\b|谁|[叫姓]什么|哪位", re.IGNORECASE)
 _ADDS = re.compile(
     r"\b(?:also|besides|in addition|another one|as well|has company|got a second)\b|\bon top\b(?! of (?:it|the)\b)"
@@ -109,26 +97,19 @@ class Succession:
         node = newer.hit.node
         if node.at <= older.hit.node.at or (ASSISTANT in (node.source, node.speaker) and not newer.hit.reports):
             return False
-        if (
-            supposes(node)
-            or (newer.matter.open and not older.matter.open)
-            or is_own_of_another(newer, older)
-            or self._is_owned_by_another(newer, older)
-        ):
+        if supposes(node) or newer.matter.open or self._is_owned_by_another(newer, older):
             return False  # "my dad was born on …" succeeds no birthday of mine, my appointment no birthday of his
         if self._adds_to(newer, older):
             return False
         said, told = newer.hit.node.text, older.hit.node.text
-        if has_other_modifier(said, told, self._question.text):
-            return False
-        if self._has_other_subject(newer, older):
+        asked = self._question.text
+        if has_other_modifier(said, told, asked) or has_other_subject(said, told, asked):
             return False
         return not (
             self.is_exception(newer, older)
             or is_of_another_way(newer.matter, older.matter, self._question.matter)
             or self._is_called_after_topic(newer, older)
             or self._continues_another(newer, older)
-            or self._counts_no_money(newer.matter, older.matter)
             or _was_once(newer.matter, older.matter)
         )
 
@@ -139,28 +120,10 @@ class Succession:
             return False
         return not gives_as_much(newer.matter, older.matter, self._question.matter)
 
-    def _has_other_subject(self, newer: RatedLine, older: RatedLine) -> bool:
-        """Whether it tells of another thing what the older tells of the one in question."""
-        said, told, asked = newer.hit.node.text, older.hit.node.text, self._question.text
-        if has_other_han_subject(said, told, asked):
-            return True
-        alike = likeness(newer, older)
-        if alike >= _ONE_SUBJECT:
-            return False
-        apart = alike < _TWO_SUBJECTS or not self.shares_topic(newer, older)
-        return does_the_same(said, told, asked) or (apart and has_other_subject(said, told, asked))
-
     def _is_owned_by_another(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it is about another person who owns the matter there, not only acts: the teacher moves my lesson."""
         asked = self._question.matter
-        if "me" in asked.persons and not relatives(asked):
-            said = newer.hit.node.text
-            shared = self._things[id(newer)] & self._question.matter.things
-            if has_other_possessor(said, self._question.text) or (is_of_an_unnamed_person(said) and not shared):
-                return True
         told, text = replace(newer.matter, persons=newer.owners), newer.said
-        if self._is_of_one_not_asked_for(told, older.matter, newer.terms):
-            return True
         if not self._is_foreign(newer, older):
             return False
         if told.persons == {"me"} and relatives(asked) and "me" not in asked.persons:
@@ -168,19 +131,9 @@ class Succession:
         if self._is_of_other_relative(told):
             return True
         known = older.matter.persons | asked.persons
-        if names_owner(text, told.persons, known, told.topics & (older.matter.topics | asked.topics)):
+        if names_owner(text, told.persons, known):
             return True
         return states_own(text, told.persons - known) and not self._asks_who
-
-    def _is_of_one_not_asked_for(self, told: Matter, of_both: Matter, terms: frozenset[str]) -> bool:
-        """Whether it is about one of the persons of the older line, and the question about another one of them, whom
-        it does not name.
-        """
-        asked = frozenset(name for name in self._question.matter.persons if "." not in name) - {"me", "you"}
-        others, both = told.persons - {"you"}, frozenset(name.rpartition(".")[2] for name in of_both.persons)
-        if not others or "me" in others or relatives(told) or not asked.isdisjoint(terms):
-            return False
-        return others < both and others.isdisjoint(asked) and share(asked, both)
 
     def _is_of_other_relative(self, told: Matter) -> bool:
         """Whether it is about a relative, and the question about another one: my brother moved, my sister did not."""
@@ -204,7 +157,7 @@ class Succession:
 
     def is_exception(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it tells of one occasion, and the older what holds otherwise."""
-        return is_exception(newer.hit.node.text, older.hit.node.text, self._question.text)
+        return is_exception(newer.hit.node.text, older.hit.node.text)
 
     def has_passed(self, passed: RatedLine, usual: RatedLine) -> bool:
         """Whether a line tells of one occasion, or of how things once were, and another what holds otherwise."""
@@ -238,10 +191,6 @@ class Succession:
     def shares_topic(self, line: RatedLine, other: RatedLine) -> bool:
         """Whether both have the same topic of the question."""
         return not (line.matter.topics & other.matter.topics).isdisjoint(self._question.matter.topics)
-
-    def shares_thing(self, line: RatedLine, other: RatedLine) -> bool:
-        """Whether both name the same thing of the question."""
-        return share(self._things[id(line)] & self._things[id(other)], self._question.matter.things)
 
     def _is_called_after_topic(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether the topic of the question is only a part of the name of a thing there: the birthday party, 生日会."""
@@ -285,12 +234,6 @@ class Succession:
             and likeness(newer, line) > likeness(newer, older)
             for line in self._lines
         )
-
-    def _counts_no_money(self, newer: Matter, older: Matter) -> bool:
-        """Whether money is asked for and told before, and the newer line has an amount of something else."""
-        asked = self._question.matter.topics & older.topics
-        told = newer.topics - _OF_NO_THING
-        return _MONEY in asked and bool(told) and _MONEY not in told and "amount" in newer.gives
 
     def _names(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it names the value of the older one: a thing of few lines that the question does not have."""

@@ -9,14 +9,8 @@ from tests.unit.engine.context.test_other_subjects import first
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        (
-            "What's my email address?",
-            ("My email address is olga@fen.org.", "My teacher has a new email address: ts@lyc.fr."),
-        ),
-        ("我的邮箱是什么？", ("我的邮箱是olga@fen.org。", "我老师换邮箱了，现在是ts@lyc.fr。")),
         ("How much do I weigh?", ("I weigh 81 kilos.", "My granddad is down to 69 kilos now.")),
         ("Which bank am I with?", ("I'm with Lloyds.", "My stepson changed banks, he's with Monzo now.")),
-        ("When is my operation?", ("My operation is on 9 June.", "The cat's operation was moved to 12 June.")),
         ("What's my badge number?", ("My badge number is 4410.", "That is my husband's new badge number: 5523.")),
         ("Do I eat meat?", ("I eat meat.", "Tomasz said he doesn't eat meat any more.")),
         ("Which class am I in?", ("I'm in class B.", "Yusuf is in class D now.")),
@@ -30,11 +24,6 @@ from tests.unit.engine.context.test_other_subjects import first
         ("我外甥上什么大学？", ("我外甥在河海大学读书。", "我侄女转学了，现在在东南大学。")),
         ("What's my phone number?", ("My phone number is 0664 12.", "My landlady has a new phone number: 0699 77.")),
         ("我的电话是多少？", ("我的电话是66412345。", "我房东换电话了，现在是69977123。")),
-        (
-            "What's my account number?",
-            ("My account number is 4410 77.", "The girl downstairs changed her account number to 9921 03."),
-        ),
-        ("What's my trade?", ("I'm a glazier.", "The couple next door retired, he's a beekeeper now.")),
         ("What am I allergic to?", ("I'm allergic to nickel.", "No, wrong: the cat is allergic to turkey.")),
         (
             "What is Nora in?",
@@ -63,7 +52,6 @@ def test_what_another_person_has_stays_below_what_is_the_users(question: str, sa
             "When does the chemist on Abbey Road open?",
             ("The chemist on Abbey Road opens at 8:30.", "The barber opens at 10 now."),
         ),
-        ("How much is the chair?", ("The chair is 75 francs.", "The carpet is down to 210 francs.")),
         (
             "When does my ferry to Bari leave?",
             (
@@ -71,7 +59,6 @@ def test_what_another_person_has_stays_below_what_is_the_users(question: str, sa
                 "The return ferry from Bari was changed, it leaves at 6:30 now.",
             ),
         ),
-        ("What is my weight?", ("I weigh 88 kilos.", "The crate weighs 31 kilos now.")),
         (
             "Where is my tent?",
             ("My tent is in the loft.", "The kids' canoe is no longer in the loft, it's in the shed now."),
@@ -93,7 +80,6 @@ def test_another_thing_stays_below_what_is_asked_for(question: str, said: tuple[
         ("When is my audition?", ("My audition is on Thursday.", "I dreamt that my audition was moved to Monday.")),
         ("How long is my hair?", ("My hair is 40 cm long.", "I'd like to have it 15 cm long by May.")),
         ("Who am I engaged to?", ("I'm engaged to Mirko.", "Joke at lunch: I'm engaged to my coffee machine now.")),
-        ("Do I fast?", ("I don't fast.", "The nurse asked me whether I fast now.")),
         ("我打呼噜吗？", ("我不打呼噜。", "医生问我现在打不打呼噜。")),
         ("How do I like my steak?", ("I like my steak rare.", "My uncle believes I like my steak well done.")),
         ("我怎么吃面？", ("我吃面不放醋。", "我舅舅觉得我吃面放三勺醋。")),

@@ -21,8 +21,6 @@ RULES = contradiction.build()
         ("Our audit is on 9 May.", "We audit on 11 May.", False),
         ("Our audit is on 9 May.", "I'm not free on 9 May.", False),
         ("The pool opens at 8:00.", "I can't call at 8:00, let's say 9:00.", False),
-        ("This tray holds 36 seedlings.", "I got that number wrong, it's 63, not 36.", True),
-        ("这个托盘能放36棵苗。", "那个数我记岔了，是63，不是36。", True),
         ("这个托盘能放36棵苗。", "花盆是63块，不是36块。", False),
         ("这个托盘能放36棵苗。", "那个数我记岔了，是63。", False),
         ("We audit on Mondays.", "I'm not free on Mondays, call me on Fridays.", False),

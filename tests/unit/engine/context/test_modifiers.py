@@ -2,13 +2,7 @@
 
 import pytest
 
-from biem.engine.context.modifiers import (
-    does_the_same,
-    has_other_han_subject,
-    has_other_modifier,
-    has_other_possessor,
-    has_other_subject,
-)
+from biem.engine.context.modifiers import has_other_modifier, has_other_subject
 
 
 @pytest.mark.parametrize(
@@ -73,20 +67,6 @@ def test_the_same_or_no_modifier_names_no_other_thing(asked: str, older: str, ne
 
 
 def test_another_thing_as_the_subject_is_not_the_one_in_question() -> None:
-    asked = "How much is the stool?"
-    assert has_other_subject("The mirror went up to 60.", "The stool is 45 francs.", asked)
-    assert not has_other_subject("The stool went up to 60.", "The stool is 45 francs.", asked)
-    assert not has_other_subject("The price went up to 60.", "The stool is 45 francs.", asked)
-    assert not has_other_subject("They raised it to 60.", "The stool is 45 francs.", asked)
-    assert has_other_han_subject("舞蹈班涨到一个月五百了。", "书法课一个月三百。", "书法课多少钱？")
-    assert not has_other_han_subject("学费一降，书法课只要两百。", "书法课一个月三百。", "书法课多少钱？")
-    assert not has_other_han_subject("学费涨到一个月五百了。", "书法课一个月三百。", "书法课多少钱？")
-    assert does_the_same("The parcel weighs 9 kilos now.", "I weigh 70 kilos.", "How much do I weigh?")
-    assert not does_the_same("My scales say 68 kilos now.", "I weigh 70 kilos.", "How much do I weigh?")
-
-
-def test_his_number_is_not_the_users() -> None:
-    asked = "What's my account number?"
-    assert has_other_possessor("The tailor changed his account number to 12.", asked)
-    assert not has_other_possessor("The tailor changed his hours, my account number is 12.", asked)
-    assert not has_other_possessor("He changed my account number to 12.", asked)
+    assert has_other_subject("舞蹈班涨到一个月五百了。", "书法课一个月三百。", "书法课多少钱？")
+    assert not has_other_subject("书法课涨到一个月五百了。", "书法课一个月三百。", "书法课多少钱？")
+    assert not has_other_subject("涨到五百了。", "书法课一个月三百。", "书法课多少钱？")

@@ -10,13 +10,10 @@ from biem.engine.context.persons import names_owner, states_own, without_receive
     [
         ("The doctor saw her today and changed the tablets.", {"doctor"}, False),
         ("Irma moved it to Friday, I told her that suits me.", {"irma"}, False),
-        ("The doctor says her tablets are changed.", {"doctor"}, True),
         ("Irma's lesson is on Friday.", {"irma"}, True),
         ("My sister moved to Linz.", {"me.sister"}, True),
         ("My boss moved the review.", {"me.boss"}, False),
-        ("王医生改了他的药。", {"王医生"}, True),
         ("I moved it.", {"me"}, False),
-        ("The cat's pills were changed.", {"me.cat"}, True),
         ("The twins' room was painted.", {"twins"}, True),
         ("The tulips are at 2 euros since Valentine's.", {"valentine"}, False),
         ("We sing at Irma's, it is warmer.", {"irma"}, False),
@@ -25,13 +22,6 @@ from biem.engine.context.persons import names_owner, states_own, without_receive
 )
 def test_the_owner_is_a_relative_or_said_by_a_possessive(text: str, told: set[str], owned: bool) -> None:
     assert names_owner(text, frozenset(told), frozenset()) == owned
-
-
-def test_a_boss_owns_what_everybody_has_and_no_meeting() -> None:
-    text = "My boss has a new number."
-    assert names_owner(text, frozenset({"me.boss"}), frozenset(), frozenset({"phone"}))
-    assert not names_owner(text, frozenset({"me.boss"}), frozenset(), frozenset({"meeting"}))
-    assert not names_owner("My boss gave me a new number.", frozenset({"me.boss"}), frozenset(), frozenset({"phone"}))
 
 
 @pytest.mark.parametrize(

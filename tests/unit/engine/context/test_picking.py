@@ -263,14 +263,6 @@ def test_what_renews_a_date_has_a_date() -> None:
     assert told("林晓几号出发去葡萄牙？", newer, flight, put_off)[0] == put_off.node.text
 
 
-def test_what_is_left_of_a_sum_goes_before_the_sum_and_before_what_is_left_of_something_else() -> None:
-    total = hit("The Tidewater grant is 48,000 euros over 14 months.", 0.9)
-    rest = hit("Of 54,500, so 32,600 euros are left.", 0.75, days=30)
-    boards = hit("Seven are finished, so seventeen are left of the 24.", 0.65, days=33)
-    order = hit("The order is 24 boards, to be varnished by May.", 0.5, days=2)
-    assert told("How much of the grant is left?", total, boards, rest, order)[0] == rest.node.text
-
-
 def test_in_a_dialogue_of_people_the_ranking_and_recorded_replacements_decide() -> None:
     # Given a change in a dialogue of two people, for which no weights were fitted / Then it is not lifted
     question, old, new = (
@@ -565,13 +557,3 @@ def test_a_question_about_asking_that_only_it_is_known_for_gets_no_line() -> Non
     # Given only the same question, asked before / When its block is chosen without a threshold / Then it is empty
     question = "What do I want to know about the harbour fees?"
     assert told(question, hit(question)) == []
-
-
-@pytest.mark.parametrize(
-    ("question", "first"),
-    [("Which songs does the choir sing?", OLDER), ("What's the fee?", NEWER)],
-)
-def test_what_renews_one_clause_does_not_stand_above_the_line_for_another_clause(question: str, first: str) -> None:
-    newer = hit(NEWER, 0.7, days=4)
-    older = dataclasses.replace(hit(OLDER, 0.8), why={"renewed_by": newer.node.id})
-    assert told(question, older, newer)[0] == first

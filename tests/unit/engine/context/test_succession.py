@@ -92,11 +92,6 @@ CHANGES = [
         "If you need anything from the shed, ring Mona, she has the key to it on her board. Anton left.",
     ),
     (
-        "By what date must the boiler be replaced?",
-        "The boiler in the annex must be replaced by 3 March.",
-        "The council gave us till the 20th of March for the boiler in the annex.",
-    ),
-    (
         "Where does Lidia live?",
         "Our daughter Lidia is in Hull with the kids, so we only phone.",
         "Lidia says the Leith house has a garden for the kids, they got the keys on Monday, and goodbye Hull.",
@@ -122,7 +117,6 @@ OTHERS = [
     ("What's the budget for marketing?", "The budget for marketing is 40k.", "The budget for hiring went up to 60k."),
     ("北门几点关？", "北门八点关。", "南门改成十点关了。"),
     ("When is my wife's birthday?", "My wife's birthday is May 5.", "My wife's sister's birthday is June 9."),
-    ("我妹妹住在哪儿？", "我妹妹住在成都。", "我老婆的妹妹搬到重庆了。"),
     ("我儿子上几年级？", "我儿子上三年级。", "我姐姐的儿子升四年级了。"),
     ("大女儿的舞蹈课在哪天？", "大女儿的舞蹈课在周三。", "小女儿的舞蹈课改到周五了。"),
     ("外婆住在哪个医院？", "外婆住在市一院。", "奶奶转到人民医院了。"),
@@ -302,18 +296,6 @@ def test_a_line_that_may_have_changed_the_first_one_follows_it(question: str, ol
 
     # When a block is chosen / Then it follows the line that it may have changed, and nothing else does
     assert [one.node.text for one in PICKER.pick(measured(question, hits), question, None)] == [older, newer]
-
-
-@pytest.mark.parametrize("ended", [True, False])
-def test_what_is_known_to_hold_no_longer_needs_less_to_be_succeeded(ended: bool) -> None:
-    # Given a phone, maybe one that was replaced by something that is not among the hits, and a change of another one
-    phone = hit("我的手机是诺基亚。", 0.8, superseded_by="elsewhere" if ended else None)
-    change = hit("我把索尼换成了谷歌。", 0.6, days=30)
-    hits = measured("我用什么手机？", [phone, change, *(hit(text, 0.3, days=3) for text in BESIDE[:2])])
-
-    # When lines are chosen / Then the change goes first only before what is known to have ended
-    first = PICKER.pick(hits, "我用什么手机？", None)[0]
-    assert first.node.text == (change if ended else phone).node.text
 
 
 RETOLD = [

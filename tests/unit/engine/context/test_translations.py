@@ -1,15 +1,10 @@
 """Lines in another language than the question: a dictionary says which things they have in common."""
 
-from dataclasses import replace
-
 import pytest
 
-from biem.engine.context.lines import LineReader
-from biem.engine.context.relevance import rate
 from biem.engine.context.same_subject import are_same
-from biem.engine.context.silence import block_features
 from tests.unit.engine.context.measured_hits import hit
-from tests.unit.engine.context.test_picking import ANALYZER, RULES, told
+from tests.unit.engine.context.test_picking import RULES, told
 
 
 @pytest.mark.parametrize(
@@ -50,29 +45,6 @@ def test_a_change_of_something_else_in_the_other_language_stays_behind() -> None
 
     # Then the trip is first
     assert told("Where are we going for the honeymoon?", *hits)[0] == hits[0].node.text
-
-
-@pytest.mark.parametrize(
-    ("question", "line", "lacks"),
-    [
-        ("药妆店的密码是多少？", "The code of that shop is 4417.", False),
-        ("药妆店的密码是多少？", "仓库的密码是4417。", True),
-        ("What is the code of the greenhouse?", "暖棚那间的密码是4417。", False),
-        ("What is the code of the greenhouse?", "仓库的密码是4417。", True),
-        ("What is the code of the greenhouse?", "The code of the depot is 4417.", True),
-    ],
-)
-def test_a_line_lacks_a_thing_in_question_only_if_it_would_name_it_with_a_known_word(
-    question: str, line: str, lacks: bool
-) -> None:
-    # Given a line that names one thing in question / When its features are read / Then another one is only missing if
-    # the line would have its word: in the other language the dictionary may not know that
-    hits = [replace(hit(line), why={"likeness": 0.3, "changed": -1.5})]
-    reader = LineReader(RULES, ANALYZER)
-    asked = reader.question(question, hits)
-    lines = reader.lines(hits, asked) or []
-    measured = rate(lines, asked)
-    assert block_features(0.8, lines, measured, [0.0], asked)["names_part"] == lacks
 
 
 def test_a_change_is_no_part_of_another_matter_because_its_things_have_other_names() -> None:
