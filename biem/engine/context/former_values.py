@@ -1,4 +1,7 @@
-"""Whether a text denies a value that an earlier one gave, and gives another: "9:10, not 8:40", 是48，不是72."""
+"""Whether a text denies a value that an earlier one gave, and gives another: "9:10, not 8:40", 是48，不是72.
+
+Or tells why it is over, and then who or what is there instead: 老冉闪了腰，跟我搭班的是小滕.
+"""
 
 import re
 
@@ -22,6 +25,65 @@ _NTH = re.compile(
     rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)|(?<=the )({'|'.join(reversed(_SPELT))})(?= (?:and|but|so|any)\b|\W*$|[,.;!]))\b",
     re.IGNORECASE,
 )
+
+_PARTS = re.compile(r"[,;，；。]\s*|\.\s+|\s(?:so|and)\s")
+_BEFORE_NAME = re.compile(r"^(?:后来|结果|因为|可惜|但是?|不过|the |my |our |since |because |as )+", re.IGNORECASE)
+_NAME = re.compile(r"[A-Za-z][\w+'-]*|[\u4e00-\u9fff]+")
+_NO_NAME = re.compile(
+    r"[我你他她它咱您这那哪有没今昨明上下前后每]|(?:i|we|you|he|she|they|it|this|that|there|so|and|but|no|yes)(?![a-z])",
+    re.IGNORECASE,
+)
+_OWNS = re.compile(
+    r"的|['’]s\b|[和跟与、]| and\b|自己|[们说问讲让叫要想觉提]| (?:says|said|asks|asked|told|wants|thinks|suggested)\b"
+)
+"""After a name: what is told is of a thing or a relative of it, of two, or only said by it."""
+_COMES = re.compile(
+    r"顶[上着替班岗]?|接[上手着班管替]|接过|代[替管班课]|替|上手|换|改|归|交[给由]|[发转让留]给|轮到|的是|[现这]在|[这后]阵|以后|今后|这[次回段几]|先[用拿借]"
+    r"|[租借买收雇请找]了|都[是用由找点去在]|来带|负责"
+    r"|\b(?:now|instead|took over|takes over|taking over|stepped in|steps in|fill(?:s|ed|ing)? in|cover(?:s|ed|ing)? for|in charge"
+    r"|replac(?:es|ed)|switched|moved to|from now on|these days)\b",
+    re.IGNORECASE,
+)
+"""Who or what comes in place of another."""
+_SHORT = 2
+"""Minimum characters of a name."""
+_BRIEF = 120
+"""Maximum characters of each text: a longer one tells of many things."""
+
+
+def gives_way(newer: str, older: str, asked: str, *, asks_who: bool) -> bool:
+    """Whether the newer text begins with the value of the older, of which it tells something, and then what comes in
+    its place.
+
+    The value does not begin the older text, unless a name is asked for: then "Ada drives" has it, too.
+    """
+    if max(len(newer), len(older)) > _BRIEF:
+        return False
+    first, *rest = _PARTS.split(newer)
+    first, then = _BEFORE_NAME.sub("", first), " ".join(rest)
+    value = _leading_value(first, older)
+    if not value or value.lower() in (asked + then).lower() or _COMES.search(then) is None:
+        return False
+    if not first[len(value) :].strip() or _OWNS.match(first, len(value)):
+        return False
+    place = older.lower().find(value.lower())
+    return asks_who or _BEFORE_NAME.sub("", older[:place]).strip() != ""
+
+
+def _leading_value(text: str, older: str) -> str:
+    """The longest beginning of a text that the older has: a name in Latin letters, or two Chinese characters and more."""
+    found = _NAME.match(text)
+    if found is None or _NO_NAME.match(text):
+        return ""
+    if found.group().isascii():
+        if not found.group()[0].isupper():
+            return ""
+        whole = re.search(rf"(?<![A-Za-z]){re.escape(found.group())}(?![A-Za-z])", older)
+        return found.group() if whole else ""
+    size = len(found.group())
+    while size >= _SHORT and found.group()[:size] not in older:
+        size -= 1
+    return found.group()[:size] if size >= _SHORT else ""
 
 
 def denies_former(text: str, newer: Matter, older: Matter) -> bool:

@@ -20,7 +20,7 @@ from biem.domain.policies.succession import RetoldWeights, SuccessionWeights
 from biem.domain.retention import ASSISTANT
 from biem.domain.speech.acts import is_statement
 from biem.domain.text import jaccard, share
-from biem.engine.context.former_values import denies_former
+from biem.engine.context.former_values import denies_former, gives_way
 from biem.engine.context.lines import UNCHANGED, LineQuestion, RatedLine, is_han, rarity, supposes
 from biem.engine.context.modifiers import (
     does_the_same,
@@ -109,12 +109,11 @@ class Succession:
         node = newer.hit.node
         if node.at <= older.hit.node.at or (ASSISTANT in (node.source, node.speaker) and not newer.hit.reports):
             return False
-        if (
-            supposes(node)
-            or (newer.matter.open and not older.matter.open)
-            or is_own_of_another(newer, older)
-            or self._is_owned_by_another(newer, older)
-        ):
+        if supposes(node) or (newer.matter.open and not older.matter.open) or is_own_of_another(newer, older):
+            return False
+        if self._gives_way(newer, older):
+            return True
+        if self._is_owned_by_another(newer, older):
             return False  # "my dad was born on …" succeeds no birthday of mine, my appointment no birthday of his
         if self._adds_to(newer, older):
             return False
@@ -131,6 +130,11 @@ class Succession:
             or self._counts_no_money(newer.matter, older.matter)
             or _was_once(newer.matter, older.matter)
         )
+
+    def _gives_way(self, newer: RatedLine, older: RatedLine) -> bool:
+        """Whether it tells what became of the value of the older, and then what is in its place."""
+        said, told = newer.hit.node.text, older.hit.node.text
+        return gives_way(said, told, self._question.text, asks_who=self._asks_who)
 
     def _adds_to(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it only names by a pronoun what the older names, and lacks the value in question that this gives."""
@@ -328,13 +332,13 @@ class Succession:
 
     def log_odds(self, newer: RatedLine, older: RatedLine) -> float:
         """That the newer line tells how the matter of the older one stands now; it probably does if it denies a date or
-        time of that.
+        time of that, or tells what became of its value and what came after.
         """
         measured = self.features(newer, older)
         bias, weights = (_RETOLD_BIAS, _RETOLD) if self._is_retold(older) else (_BIAS, _WEIGHTS)
         found = bias + sum(weight * measured[name] for name, weight in weights.items())
         denied = denies_former(newer.hit.node.text, newer.matter, older.matter)
-        return max(found, 0.0) if denied else found
+        return max(found, 0.0) if denied or self._gives_way(newer, older) else found
 
     def _is_retold(self, older: RatedLine) -> bool:
         """Whether the question is no question, but tells this line again."""
