@@ -60,7 +60,8 @@ class Takeovers:
 
     def __init__(self, reader: StatementReader, value_updates: ValueUpdates) -> None:
         self._core = value_updates.core
-        self._common = Stretches(reader).common
+        self._stretches = Stretches(reader)
+        self._common = self._stretches.common
 
     def speaks(self, newer: Reading) -> bool:
         """Whether a statement may tell of a value that takes the place of another."""
@@ -72,12 +73,14 @@ class Takeovers:
 
     def tells_of_another(self, older: Reading, newer: Reading) -> bool:
         """Whether what changes is a thing that the older does not name, and that has another: 超市的会员日改成周二了,
-        after the day of a chemist's.
+        after the day of a chemist's; or a thing that has the name of its value: 小米手机, after a television by 小米.
         """
         one, other = older.text, newer.text
         if not (newer.in_chinese and older.in_chinese) or max(len(one), len(other)) > _LONGEST:
             return False
         common = self._common(one, other)
+        if any(self._names_thing_of(name, one, other) for name in common):
+            return True
         changes = [change for change in _changes(other) if words.TO.match(other, change.verb[0])]
         return bool(changes) and all(_begins_another(other, change, one, common) for change in changes)
 
@@ -92,7 +95,9 @@ class Takeovers:
             return None
         if (of_place := words.OF_A_PLACE.match(new.text)) and of_place.group()[:-1] not in old.text:
             return None
-        common = self._common(old.text, new.text)
+        common = tuple(
+            one for one in self._common(old.text, new.text) if not self._names_thing_of(one, old.text, new.text)
+        )
         rule, place = "counted again", counted_again(old, new, common)
         if place is None:
             rule, place = "taken over", _taken_over(old.text, new.text, common)
@@ -107,6 +112,13 @@ class Takeovers:
         subject = f"{' and '.join(sorted(old.persons)) or 'me'}: {thing}"
         claim = told.strip() if partial else ""
         return Verdict("update", _SURE, rule, partial=partial, claim=claim, subject=subject, aligned=True)
+
+    def _names_thing_of(self, one: Common, old: str, new: str) -> bool:
+        """Whether the newer begins a clause with a thing of a name that the older gives as a value: 小米手机."""
+        start, end = clause_at(new, one.new)
+        if one.new != start or not words.LED_IN.search(old[clause_at(old, one.old)[0] : one.old]):
+            return False
+        return self._stretches.begins_with_thing(new[start + len(one.text) : end], old)
 
 
 def _taken_over(old: str, new: str, common: tuple[Common, ...]) -> int | None:
