@@ -184,10 +184,14 @@ class RuleContradictions:
         """The verdict on all claims of the older: partial, or limited to the lowest confidence of its claims."""
         if verdict.rule in TAKEOVERS:
             return verdict
-        claims = self._claims.of(self._read(older.text, older.speaker))
+        before = self._read(older.text, older.speaker)
+        claims = self._claims.of(before)
+        after = self._read(newer.text, newer.speaker)
+        changed = verdict.rule in WHOLE and not verdict.rule.startswith("corrected")
+        if changed and (claim := self._takeovers.changed_clause(before, after)):
+            return replace(verdict, partial=True, claim=claim)
         if verdict.rule in WHOLE and not (JOINED.search(older.text) or self._give_values(claims, older.speaker)):
             return verdict  # the core covers the whole statement
-        after = self._read(newer.text, newer.speaker)
         disputed: list[str] = []
         stands, least = False, verdict.confidence
         for text in claims:

@@ -26,7 +26,7 @@ _NTH = re.compile(
     re.IGNORECASE,
 )
 
-_PARTS = re.compile(r"[,;，；。]\s*|\.\s+|\s(?:so|and)\s")
+_PARTS = re.compile(r"[,;，；。！!]\s*|\.\s+|\s(?=so\s)|\sand\s")
 _BEFORE_NAME = re.compile(r"^(?:后来|结果|因为|可惜|但是?|不过|the |my |our |since |because |as )+", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z][\w+'-]*|[\u4e00-\u9fff]+")
 _NO_NAME = re.compile(
@@ -34,19 +34,30 @@ _NO_NAME = re.compile(
     re.IGNORECASE,
 )
 _OWNS = re.compile(
-    r"的|['’]s\b|[和跟与、]| and\b|自己|[们说问讲让叫要想觉提]| (?:says|said|asks|asked|told|wants|thinks|suggested)\b"
+    r"的|['’]s\b|[和跟与、]| and\b|自己|[们说问讲让叫要想觉提看嫌她他]| (?:says|said|asks|asked|told|wants|thinks"
+    r"|suggested)\b"
 )
 """After a name: what is told is of a thing or a relative of it, of two, or only said by it."""
 _COMES = re.compile(
-    r"顶[上着替班岗]?|接[上手着班管替]|接过|代[替管班课]|替|上手|换|改|归|交[给由]|[发转让留]给|轮到|的是|[现这]在|[这后]阵|以后|今后|这[次回段几]|先[用拿借]"
-    r"|[租借买收雇请找]了|都[是用由找点去在]|来带|负责"
-    r"|\b(?:now|instead|took over|takes over|taking over|stepped in|steps in|fill(?:s|ed|ing)? in|cover(?:s|ed|ing)? for|in charge"
-    r"|replac(?:es|ed)|switched|moved to|from now on|these days)\b",
+    r"顶[上着替班岗]?|接[上手着班管替过]|代[替管班课]|替|上手|换|改|归|交[给由]|[发转让留]给|轮到|的是|[现这]在|[这后]阵"
+    r"|以后|今后|这[次回段几]|先[用拿借]|[租借买收雇请找]了|都[是用由找点去在]|来带|负责|[转挪搬移迁派调][\u4e00-\u9fff]?[到去给]"
+    r"|新来?的?[^，。]{0,4}[姓叫是]"
+    r"|\b(?:now|instead|t(?:akes?|ook|aken|aking) (?:over|(?:his|her|their|its) place)|stepped in|steps in"
+    r"|fill(?:s|ed|ing)? in|cover(?:s|ed|ing)? for|in charge|replac(?:es|ed)|switched|moved to|from now on|these days"
+    r"|this week|since last|bought|so (?:we|i|(?-i:[A-Z])\w+)(?:['’](?:re|ve|m))?)\b",
     re.IGNORECASE,
 )
 """Who or what comes in place of another."""
+_ENDS = re.compile(
+    r"退休|离职|辞|跳槽|调[去走回到]|回[^，。]{1,3}[去了]|走了|搬走|停[了产业工课]|坏了|丢了|偷|关[了门]|倒闭|拆|卖[了掉]|[没断缺]货"
+    r"|取消|黄了|报废|住院|休[产病年]?假|出差|怀孕|毕业|受伤|拉伤|骨折|闪了|老了|档期|消毒"
+    r"|\b(?:retired|left|quit|died|stolen|broke|broken|closed|sold|gone|went|moved|poached|expired|ran out"
+    r"|finished|leaving|on (?:\w+ )?(?:leave|duty)|found a job|got a|burnt out|fell|shut|packed|crashed)\b",
+    re.IGNORECASE,
+)
+"""What ends the part of a person or thing."""
 _SHORT = 2
-"""Minimum characters of a name."""
+"""Minimum Chinese characters of a name."""
 _BRIEF = 120
 """Maximum characters of each text: a longer one tells of many things."""
 
@@ -62,7 +73,9 @@ def gives_way(newer: str, older: str, asked: str, *, asks_who: bool) -> bool:
     first, *rest = _PARTS.split(newer)
     first, then = _BEFORE_NAME.sub("", first), " ".join(rest)
     value = _leading_value(first, older)
-    if not value or value.lower() in (asked + then).lower() or _COMES.search(then) is None:
+    if not value or value.lower() in (asked + then).lower() or not then:
+        return False
+    if not (_COMES.search(then) or _ENDS.search(first)):
         return False
     if not first[len(value) :].strip() or _OWNS.match(first, len(value)):
         return False
@@ -71,7 +84,7 @@ def gives_way(newer: str, older: str, asked: str, *, asks_who: bool) -> bool:
 
 
 def _leading_value(text: str, older: str) -> str:
-    """The longest beginning of a text that the older has: a name in Latin letters, or two Chinese characters and more."""
+    """The longest beginning of a text that the older has: a name in Latin letters, or two Chinese characters."""
     found = _NAME.match(text)
     if found is None or _NO_NAME.match(text):
         return ""

@@ -49,21 +49,16 @@ class Stretches:
         return tuple(sorted(found, key=lambda one: -len(one.text)))
 
     def begins_with_thing(self, text: str, older: str) -> bool:
-        """Whether a rest of a clause begins with a noun that the other text lacks, and tells something of that: 洗衣机坏了
-        after a brand.
+        """Whether a rest of a clause begins with a noun that the other text lacks, and tells something of that:
+        洗衣机坏了 after a brand.
         """
         found = STRETCH.match(text.lstrip("的"))
         if found is None or found.group().isascii():
             return False
         (word, tag), *rest = self._tagged(found.group())
-        if (
-            len(word) < SHORT
-            or not rest
-            or rest[0][0] == "了"
-            or word in older
-            or word in words.OF_A_VALUE
-            or words.NO_TOPIC.match(word)
-        ):
+        if len(word) < SHORT or not rest or rest[0][0] == "了" or word in older:
+            return False
+        if words.OF_A_VALUE.fullmatch(word) or words.NO_TOPIC.match(word):
             return False
         return (tag[0] == "n" or tag == "vn") and bool(_GLOSSARY.english(word))
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.lexicon import takeovers as words
 from biem.adapters.contradiction.reading.reader import Reading, StatementReader
-from biem.adapters.contradiction.statements.core import Core
+from biem.adapters.contradiction.statements.core import Core, blanked
 from biem.adapters.contradiction.statements.core_persons import positions
 from biem.adapters.contradiction.statements.likeness import are_of_other_occasions, are_of_two
+from biem.adapters.contradiction.statements.number_kinds import by_kind
 from biem.adapters.contradiction.statements.stretches import (
     CLAUSE,
     EMPTY,
@@ -107,11 +108,23 @@ class Takeovers:
         told = old.text[start:end]
         if marks.DENIES.search(told) or words.ONCE.search(told):
             return None
-        partial = _claims_more(old.text, place, common)
+        partial = _claims_more(old, place, common)
         thing = " ".join(piece.stem for piece in old.words[:_NAMED])
         subject = f"{' and '.join(sorted(old.persons)) or 'me'}: {thing}"
         claim = told.strip() if partial else ""
         return Verdict("update", _SURE, rule, partial=partial, claim=claim, subject=subject, aligned=True)
+
+    def changed_clause(self, older: Reading, newer: Reading) -> str:
+        """The clause of the older that the newer is about, if further ones tell something else; else empty."""
+        if not (older.in_chinese and newer.in_chinese) or max(len(older.text), len(newer.text)) > _LONGEST:
+            return ""
+        old, new = self._core(older), self._core(newer)
+        common = self._common(older.text, newer.text)
+        named = min((one.old for one in common), default=0)
+        kinds = by_kind(new.numbers).keys()
+        place = next((one.start for one in old.numbers if not kinds.isdisjoint(by_kind([one]))), named)
+        start, end = clause_at(older.text, place)
+        return older.text[start:end].strip() if _claims_more(old, place, common) else ""
 
     def _names_thing_of(self, one: Common, old: str, new: str) -> bool:
         """Whether the newer begins a clause with a thing of a name that the older gives as a value: 小米手机."""
@@ -216,15 +229,25 @@ def _is_title(person: str, text: str) -> bool:
     return words.TITLES.fullmatch(title) is not None and all(one >= "\u4e00" and one not in EMPTY for one in before)
 
 
-def _claims_more(text: str, place: int, common: tuple[Common, ...]) -> bool:
+def _claims_more(old: Core, place: int, common: tuple[Common, ...]) -> bool:
     """Whether the older has a further claim: a clause before the one at this place, or a longer one, or one with a
     number, after it.
     """
-    for clause in CLAUSE.finditer(text):
+    for clause in CLAUSE.finditer(old.text):
         if clause.start() <= place < clause.end():
             continue
         told = words.NO_TOPIC.sub("", clause.group()).strip()
-        further = clause.start() < place or len(told) > _ASIDE or any(map(str.isdigit, told))
+        if words.FOR_LONG.search(told):
+            continue
+        counts = _has_number_of_something(old, *clause.span())
+        further = clause.start() < place or len(told) > _ASIDE or counts
         if further and len(told) >= SHORT and not any(one.text in told for one in common):
             return True
     return False
+
+
+def _has_number_of_something(core: Core, start: int, end: int) -> bool:
+    """Whether a clause has a number and says of what: 月租400, not only 下午三点."""
+    inside = [(one.start - start, one.end - start) for one in core.numbers if start <= one.start < end]
+    rest = words.NO_TOPIC.sub("", blanked(core.text[start:end], inside))
+    return bool(inside) and sum(map(str.isalpha, rest)) >= SHORT

@@ -36,6 +36,11 @@ PARTIAL = (
     ("我有痛风，每天吃一片非布司他。", "非布司他停了，换成苯溴马隆。"),
     ("南湖的两居租给一个厨师，月租5600。", "厨师退租走人，南湖搬进来一个护工。"),
 )
+ONE_OF_SEVERAL = (
+    ("仓储主管是老计，六点交接，钥匙挂在南门。", "老计退休了，主管换成小阮。", "仓储主管是老计"),
+    ("琴房在三楼，每周一调音，由校工开门。", "琴房搬到五楼了。", "琴房在三楼"),
+    ("我腰不好，约了四月二号做理疗。", "做理疗的日子改到四月九号了。", "约了四月二号做理疗"),
+)
 INNOCENT = (
     # the former value leads the older text, or has another part in it
     ("老靳住在城东。", "老靳调去分公司了，财务这块交给了小佟。"),
@@ -102,6 +107,24 @@ def test_further_claims_of_the_older_stand(rules: ContradictionRules, pair: tupl
     assert found is not None
     assert found.partial
     assert found.claim in pair[0]
+
+
+@pytest.mark.parametrize(("older", "newer", "claim"), ONE_OF_SEVERAL)
+def test_of_several_claims_the_one_that_changed_is_named(
+    rules: ContradictionRules, older: str, newer: str, claim: str
+) -> None:
+    found = compared(rules, (older, newer))
+
+    assert found is not None
+    assert (found.partial, found.claim) == (True, claim)
+
+
+def test_how_long_it_has_been_so_is_no_claim_of_its_own(rules: ContradictionRules) -> None:
+    found = compared(rules, ("相机是理光的，用了五年。", "理光进水坏了，换了个富士。"))
+
+    assert found is not None
+    assert found.aligned
+    assert not found.partial
 
 
 @pytest.mark.parametrize("pair", INNOCENT)
