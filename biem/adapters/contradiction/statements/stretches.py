@@ -52,7 +52,7 @@ class Stretches:
         """Whether a rest of a clause begins with a noun that the other text lacks, and tells something of that:
         洗衣机坏了 after a brand.
         """
-        found = STRETCH.match(text.lstrip("的"))
+        found = STRETCH.match(text)
         if found is None or found.group().isascii():
             return False
         (word, tag), *rest = self._tagged(found.group())

@@ -120,7 +120,7 @@ class Takeovers:
             return ""
         old, new = self._core(older), self._core(newer)
         common = self._common(older.text, newer.text)
-        named = min((one.old for one in common), default=0)
+        named = max((one.old for one in common), default=0)
         kinds = by_kind(new.numbers).keys()
         place = next((one.start for one in old.numbers if not kinds.isdisjoint(by_kind([one]))), named)
         start, end = clause_at(older.text, place)
@@ -237,7 +237,7 @@ def _claims_more(old: Core, place: int, common: tuple[Common, ...]) -> bool:
         if clause.start() <= place < clause.end():
             continue
         told = words.NO_TOPIC.sub("", clause.group()).strip()
-        if words.FOR_LONG.search(told):
+        if words.NO_CLAIM.search(told):
             continue
         counts = _has_number_of_something(old, *clause.span())
         further = clause.start() < place or len(told) > _ASIDE or counts
