@@ -56,6 +56,12 @@ _ENDS = re.compile(
     re.IGNORECASE,
 )
 """What ends the part of a person or thing."""
+_SET_ASIDE = re.compile(
+    r"当[备替副]|[当做][^，。]{0,3}(?:备|副|B)|给[^，。]{1,6}[了玩用拿]|卖|退[了掉]|闲|收起|淘汰|停用|停了(?![半一几两])|扔|送[了给人]|不用了|下岗|挂咸鱼"
+    r"|\b(?:sold|gone|retired|returned|spare|backup|for sale|put away)\b",
+    re.IGNORECASE,
+)
+"""What becomes of a thing that is no longer used."""
 _SHORT = 2
 """Minimum Chinese characters of a name."""
 _BRIEF = 120
@@ -63,24 +69,34 @@ _BRIEF = 120
 
 
 def gives_way(newer: str, older: str, asked: str, *, asks_who: bool) -> bool:
-    """Whether the newer text begins with the value of the older, of which it tells something, and then what comes in
-    its place.
+    """Whether a part of the newer text begins with the value of the older, of which it tells something, and a later
+    part what comes in its place; or the value comes last and is put aside: 租了台 Alexa，FX6 卖了.
 
-    The value does not begin the older text, unless a name is asked for: then "Ada drives" has it, too.
+    The value begins no part of the older text, unless a name is asked for: then "Ada drives" has it, too.
     """
     if max(len(newer), len(older)) > _BRIEF:
         return False
     first, *rest = _PARTS.split(newer)
-    first, then = _BEFORE_NAME.sub("", first), " ".join(rest)
-    value = _leading_value(first, older)
-    if not value or value.lower() in (asked + then).lower() or not then:
+    then = " ".join(rest)
+    if not then:
         return False
-    if not (_COMES.search(then) or _ENDS.search(first)):
+    if _is_about_value(_BEFORE_NAME.sub("", first), then, older, asked, asks_who=asks_who):
+        return _COMES.search(then) is not None or _ENDS.search(first) is not None
+    return any(
+        _SET_ASIDE.search(part) and _is_about_value(part, first, older, asked, asks_who=asks_who) for part in rest
+    )
+
+
+def _is_about_value(part: str, besides: str, older: str, asked: str, *, asks_who: bool) -> bool:
+    """Whether a part of a text begins with a value of the older text that the question and the other parts lack, and
+    tells something of it."""
+    value = _leading_value(part, older)
+    if not value or value.lower() in (asked + besides).lower():
         return False
-    if not first[len(value) :].strip() or _OWNS.match(first, len(value)):
+    if not part[len(value) :].strip() or _OWNS.match(part, len(value)):
         return False
-    place = older.lower().find(value.lower())
-    return asks_who or _BEFORE_NAME.sub("", older[:place]).strip() != ""
+    before = _PARTS.split(older[: older.lower().find(value.lower())])[-1]
+    return asks_who or _BEFORE_NAME.sub("", before).strip() != ""
 
 
 def _leading_value(text: str, older: str) -> str:

@@ -115,6 +115,8 @@ def lift_predecessors(lines: Sequence[RatedLine], succession: Succession, least:
         if older.worth >= least:
             followed |= newer is best
             lift(older, newer)
+        elif newer.worth >= least and succession.gives_way(newer, older):
+            lift(older, newer)
         elif newer is best and odds > 0.0:
             unlikely.append((odds + older.worth, older))
     if best is not None and unlikely and not followed:
