@@ -23,12 +23,7 @@ from biem.engine.context.lifting import (
 )
 from biem.engine.context.lines import LineQuestion, LineReader, RatedLine, odds, only_asks
 from biem.engine.context.relevance import are_of_several_people, rate
-from biem.engine.context.replacements import (
-    lift_described,
-    lift_former,
-    lift_replacements,
-    lift_reported_changes,
-)
+from biem.engine.context.replacements import lift_former, lift_replacements, lift_reported_changes
 from biem.engine.context.silence import sureness
 from biem.engine.context.succession import Succession
 from biem.ports import Analyzer
@@ -67,7 +62,6 @@ class Picker:
         if lines is None:
             return [hit for hit in hits if odds(hit.score) >= odds(hits[0].score) - self._policy.drop][:most]
         lines = _without_echoes(lines, echoed(lines, self._terms_of))
-        lift_described(lines, asked, self._terms_of)
         least = self._least(lines)
         self._order(lines, asked, least)
         shown = [line for line in lines if line.worth >= least]

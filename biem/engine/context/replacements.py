@@ -1,9 +1,8 @@
 """Recorded replacements: a line that replaced another stands just above it, or just below for the former state."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from biem.domain.retention import ASSISTANT
 from biem.engine.context.lines import LineQuestion, RatedLine
 from biem.engine.context.modifiers import has_other_modifier
 from biem.engine.context.occasions import is_exception
@@ -35,22 +34,6 @@ def _renews(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
         or is_exception(said, told, question.text)
         or is_of_another_part(newer, older, question)
     )
-
-
-def lift_described(
-    lines: Sequence[RatedLine], question: LineQuestion, terms_of: Callable[[str], Collection[str]]
-) -> None:
-    """Lift a message just above one that takes up by a pronoun what it names, and has fewer words of the question: "the
-    waist is 68" above "the dress is ready on the 18th". Also above what the assistant says of it, if that has no more.
-    """
-    by_id = {line.hit.node.id: line for line in lines}
-    for line in lines:
-        named = by_id.get(line.hit.refers_to.id) if line.hit.refers_to is not None else None
-        if named is None:
-            continue
-        own, further = (question.terms & frozenset(terms_of(one.hit.node.text)) for one in (line, named))
-        if own and (own < further or (own == further and line.hit.node.source == ASSISTANT)):
-            lift(named, line)
 
 
 def lift_reported_changes(lines: Sequence[RatedLine]) -> None:

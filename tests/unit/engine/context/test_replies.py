@@ -96,31 +96,6 @@ def test_a_line_with_a_pronoun_counts_with_what_it_describes(
     assert PICKER.pick([asked], question, None)[0].refers_to is None
 
 
-@pytest.mark.parametrize(
-    ("source", "said", "first"),
-    [
-        ("user", "The jacket can be fetched on Friday, I told them.", "The sleeve of the jacket is 64 cm now."),
-        ("assistant", "Jacket: sleeve 64 cm.", "The sleeve of the jacket is 64 cm now."),
-    ],
-)
-def test_what_a_line_takes_up_stands_above_it_if_that_has_more_of_the_question(
-    source: str, said: str, first: str
-) -> None:
-    named = Hit(node("The sleeve of the jacket is 64 cm now."), 0.5, {"likeness": 0.5})
-    later = node(said, source, at=START + timedelta(minutes=1))
-    after = Hit(later, 0.9, {"likeness": 0.6, "referred_likeness": 0.5}, refers_to=named.node)
-
-    assert PICKER.pick([after, named], "How long is the sleeve of the jacket?", 0.9)[0].node.text == first
-
-
-def test_what_tells_something_else_of_the_thing_is_not_lifted_above_the_answer() -> None:
-    named = Hit(node("Our kiln won't fire any more."), 0.3, {"likeness": 0.3})
-    later = node("It's a Nabertherm, nine years old.", at=START + timedelta(minutes=1))
-    answer = Hit(later, 0.9, {"likeness": 0.5, "referred_likeness": 0.3}, refers_to=named.node)
-
-    assert PICKER.pick([named, answer], "What make is our kiln?", 0.9)[0] is answer
-
-
 def test_a_line_with_a_pronoun_is_shown_with_what_it_describes() -> None:
     known = Hit(node("It's a Nabertherm."), 0.3, {}, refers_to=node('The "kiln" broke.\nOh no.'))
     assert '"It\'s a Nabertherm." (of: "The \'kiln\' broke. Oh no.")' in render([known], ContextPolicy(), 1_000).text
