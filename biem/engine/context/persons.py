@@ -49,13 +49,10 @@ _HAN_STATE = (
 _RESULT = re.compile(
     r"^\W*(?:since|because|as|now that) [^,;.]+, (?P<then>.+)$"
     r"|[,;] (?:and )?(?:so|therefore|which is why|that['’]s why) (?!that\b|far\b)(?P<so>.+)$"
-    r"|^(?P<first>.+?),? because \S.*$"
-    r"|^(?![我咱]|we\b|i\b)[^，。；,;]+(?:想要?|希望|要求)[^，。；,;]+[，；,;] ?"
-    r"(?P<ours>(?:我们?+|咱们?+|we |I )(?![想也还没不]).+)$",
+    r"|^(?P<first>.+?),? because \S.*$",
     re.IGNORECASE | re.DOTALL,
 )
-"""What follows from a reason given beside it: "Kim has the car that day, so we leave on Sunday"; 客户想要蓝，我们定了.
-"""
+"""What follows from a reason given beside it: "Kim has the car that day, so we leave on Sunday"."""
 _THIRD_PERSON = re.compile(r"\b(?:he|she|they|him|her|his|their|them)\b", re.IGNORECASE)
 _UNNAMED_PERSON = re.compile(
     r"\W*(?:[A-Z][a-z]+[,:] )?(?:the|a|an|that|some|one of the) (?:young |old |nice )?"
