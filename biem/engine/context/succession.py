@@ -134,7 +134,7 @@ class Succession:
         )
 
     def gives_way(self, newer: RatedLine, older: RatedLine) -> bool:
-        """Whether it tells what became of the value of the older, and then what is in its place."""
+        """Whether it tells what became of the value of the older, and then what came in its place."""
         said, told = newer.hit.node.text, older.hit.node.text
         return gives_way(said, told, self._question.text, asks_who=self._asks_who)
 
