@@ -60,7 +60,7 @@ class Stretches:
             return False
         if words.OF_A_VALUE.fullmatch(word) or words.NO_TOPIC.match(word):
             return False
-        return (tag[0] == "n" or tag == "vn") and bool(_GLOSSARY.english(word))
+        return (tag.startswith("n") or tag == "vn") and bool(_GLOSSARY.english(word))
 
     def _han(self, old: str, new: str, start: int, end: int) -> Iterator[Common]:
         while start < end - 1:

@@ -74,6 +74,7 @@ INNOCENT = (
     ("我住四楼。", "单位搬到十二楼了。"),
     ("中午吃盖饭。", "晚上改吃沙拉了。"),
     ("夏天我用凉席。", "冬天换成电热毯了。"),
+    ("柜台归老齐管。", "老齐换了新卡，登录改用指纹了。"),  # a word that the segmenter does not classify
     # a number takes the place of no name; too much is no mistake
     ("红桥的后端是老邬在写。", "红桥上线改到23号，物料没好。"),
     ("公众号每周三更新。", "这周公众号拖到周四才发，下不为例。"),
