@@ -15,6 +15,7 @@ from biem.adapters.contradiction.reading.reader import Reading
 from biem.adapters.contradiction.reading.time_phrases import COMING
 from biem.adapters.contradiction.recall_rules import KEPT, RecallRules, one_speaker
 from biem.adapters.contradiction.subjects.owners import have_different_owners
+from biem.adapters.contradiction.subjects.settings import are_of_other_settings
 from biem.adapters.contradiction.values.clause_updates import Updates
 from biem.adapters.contradiction.values.disagreement import Values
 from biem.adapters.contradiction.values.slots import Slot, Slots
@@ -109,7 +110,7 @@ class RuleContradictions:
         """Whether labels, ranks or owners distinguish their subjects: machine 1 and 2, an older and a younger son."""
         if have_different_owners(older.text, newer.text, self._reader.grammar["kin"]):
             return True
-        if are_other_relatives(older.text, newer.text):
+        if are_other_relatives(older.text, newer.text) or are_of_other_settings(older.text, newer.text):
             return True
         if not all(marks.DISTINGUISHED.search(side.text, 0, marks.LABELLED) for side in (newer, older)):
             return False
@@ -183,10 +184,14 @@ class RuleContradictions:
         """The verdict on all claims of the older: partial, or limited to the lowest confidence of its claims."""
         if verdict.rule in TAKEOVERS:
             return verdict
-        claims = self._claims.of(self._read(older.text, older.speaker))
+        before = self._read(older.text, older.speaker)
+        claims = self._claims.of(before)
+        after = self._read(newer.text, newer.speaker)
+        changed = verdict.rule in WHOLE and not verdict.rule.startswith("corrected")
+        if changed and (claim := self._takeovers.changed_clause(before, after)):
+            return replace(verdict, partial=True, claim=claim)
         if verdict.rule in WHOLE and not (JOINED.search(older.text) or self._give_values(claims, older.speaker)):
             return verdict  # the core covers the whole statement
-        after = self._read(newer.text, newer.speaker)
         disputed: list[str] = []
         stands, least = False, verdict.confidence
         for text in claims:

@@ -20,7 +20,7 @@ from biem.domain.text import late, one_line
 from biem.domain.trust import UNTRUSTED, unverified_mark
 
 REASON_CHARS = 200
-"""Maximum characters of the reason of a memory, and of the question that it answers."""
+"""Maximum characters of the reason of a memory, of the question that it answers, and of its disputed claim."""
 PLACE_CHARS = 200
 """Maximum characters of the path and line of a note."""
 NAME_CHARS = 40
@@ -123,7 +123,8 @@ def item(hit: Hit, said: str, policy: ContextPolicy, *, chinese: bool = False) -
     if "held_until" in hit.why and node.valid_to is not None:
         first += f" (until {node.valid_to:%Y-%m-%d})"
     elif "disputed_by" in hit.why:
-        first += f" (disputed since {hit.why['disputed_since']})"
+        only = f": {quoted(str(hit.why['disputed_claim']), REASON_CHARS)}" if "disputed_claim" in hit.why else ""
+        first += f" (disputed since {hit.why['disputed_since']}{only})"
     if "note_disagrees" in hit.why:
         first += f" (a note disagrees: {harmless(str(hit.why['note_disagrees']), PLACE_CHARS)})"
     names = [name for name in map(named, node.entities) if name]

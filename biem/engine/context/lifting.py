@@ -77,8 +77,8 @@ def lift_predecessors(lines: Sequence[RatedLine], succession: Succession, least:
     """Lift each line just above its most probable successor, if nothing succeeds that: what was before is asked for.
 
     "Where did I live before?" has more in common with "I moved to Graz" than with "I rent a room in Linz". So if the
-    likeliest line succeeds none that may be shown, its most probable predecessor is lifted all the same. `least`: the
-    worth from which a line may be shown.
+    likeliest line succeeds none that may be shown, its most probable predecessor is lifted all the same, and so is one
+    of which a line that may be shown tells what became of it. `least`: the worth from which a line may be shown.
     """
     successors = {id(line): _successor(line, lines, succession) for line in lines}
     best = max(lines, key=lambda line: line.worth, default=None)
@@ -89,6 +89,8 @@ def lift_predecessors(lines: Sequence[RatedLine], succession: Succession, least:
             continue
         if older.worth >= least:
             followed |= newer is best
+            lift(older, newer)
+        elif newer.worth >= least and succession.gives_way(newer, older):
             lift(older, newer)
         elif newer is best and odds > 0.0:
             unlikely.append((odds + older.worth, older))

@@ -62,8 +62,10 @@ _HAVE = 5
 """Characters before a verb that are searched for "have "."""
 _BEGINS = re.compile(r"[.!?]\s")
 _DOERS = frozenset(("i", "we", "you", "they", "he", "she", "who"))
-_NO_MODIFIER = re.compile(f"(?:周|星期|礼拜)[一二三四五六日天]|{ADDRESSED}")
-"""A weekday, whose first character is also that of 周会, and a surname: 沈医生 is a name, 儿科医生 a kind."""
+_NO_MODIFIER = re.compile(f"(?<!每)(?:周|星期|礼拜)[一二三四五六日天](?![次回趟遍])|{ADDRESSED}")
+"""A weekday, whose first character is also that of 周会, but not 每周四次, and a surname: 沈医生 is a name, 儿科医生 a
+kind.
+"""
 _MOST_CHARS = 500
 """Characters of a text that are read."""
 _KEPT = 512

@@ -20,7 +20,7 @@ from biem.domain.policies.succession import RetoldWeights, SuccessionWeights
 from biem.domain.retention import ASSISTANT
 from biem.domain.speech.acts import is_statement
 from biem.domain.text import jaccard, share
-from biem.engine.context.former_values import denies_former
+from biem.engine.context.former_values import denies_former, gives_way
 from biem.engine.context.lines import UNCHANGED, LineQuestion, RatedLine, is_han, rarity, supposes
 from biem.engine.context.modifiers import has_other_modifier, has_other_subject
 from biem.engine.context.occasions import is_exception
@@ -53,6 +53,8 @@ _BOTH = _MOST_OWN = 2
 """Number of lines of a pair, and maximum number of words that only a pair has."""
 _WHOLE = 0.8
 """Share of the earlier line's index terms from which a question tells that line again."""
+_GIVES_WAY = 2.0
+"""Log-odds of a line that tells what became of the value and what came after: nine of ten such lines are right."""
 _WHO = re.compile(r"\bwho(?:m|se)?\b|谁|[叫姓]什么|哪位", re.IGNORECASE)
 _ADDS = re.compile(
     r"\b(?:also|besides|in addition|another one|as well|has company|got a second)\b|\bon top\b(?! of (?:it|the)\b)"
@@ -97,7 +99,11 @@ class Succession:
         node = newer.hit.node
         if node.at <= older.hit.node.at or (ASSISTANT in (node.source, node.speaker) and not newer.hit.reports):
             return False
-        if supposes(node) or newer.matter.open or self._is_owned_by_another(newer, older):
+        if supposes(node) or newer.matter.open:
+            return False
+        if self.gives_way(newer, older):
+            return True
+        if self._is_owned_by_another(newer, older):
             return False  # "my dad was born on …" succeeds no birthday of mine, my appointment no birthday of his
         if self._adds_to(newer, older):
             return False
@@ -112,6 +118,11 @@ class Succession:
             or self._continues_another(newer, older)
             or _was_once(newer.matter, older.matter)
         )
+
+    def gives_way(self, newer: RatedLine, older: RatedLine) -> bool:
+        """Whether it tells what became of the value of the older, and then what came in its place."""
+        said, told = newer.hit.node.text, older.hit.node.text
+        return gives_way(said, told, self._question.text, asks_who=self._asks_who)
 
     def _adds_to(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it only names by a pronoun what the older names, and lacks the value in question that this gives."""
@@ -271,12 +282,14 @@ class Succession:
 
     def log_odds(self, newer: RatedLine, older: RatedLine) -> float:
         """That the newer line tells how the matter of the older one stands now; it probably does if it denies a date or
-        time of that.
+        time of that, or tells what became of its value and what came after.
         """
         measured = self.features(newer, older)
         bias, weights = (_RETOLD_BIAS, _RETOLD) if self._is_retold(older) else (_BIAS, _WEIGHTS)
         found = bias + sum(weight * measured[name] for name, weight in weights.items())
         denied = denies_former(newer.hit.node.text, newer.matter, older.matter)
+        if self.gives_way(newer, older):
+            return max(found, _GIVES_WAY)
         return max(found, 0.0) if denied else found
 
     def _is_retold(self, older: RatedLine) -> bool:

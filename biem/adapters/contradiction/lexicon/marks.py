@@ -98,7 +98,7 @@ LEAVES_OPEN = re.compile(
     r"|almost|nearly|pretend(?:s|ing|ed)?|kidding|jok(?:e|ed|ing)|gonna|going to (?!(?:the|a|my|our|be in)\b)(?-i:(?=[a-z]))|ought"
     r"|refus(?:e|ed)|declined|turned (?:\w+\s){1,6}?down|never)\b"
     r"|\bi(?:'d| would)\b|\bnext (?:year|spring|summer|autumn|fall|winter)\b"
-    r"|如果|要是|假如|假设|万一|的话|可能|也许|或许|说不定|大概|考虑|打算|计划着|(?<![没思理梦设猜联])想(?![起到念法象出说着])|要不要|希望|但愿|梦|(?<![\u4e00-\u9fff])以后|[我你他她们]以后(?![^，。,.！!]{0,24}了)|以后(?=[我再要想会就可还])(?![^，。,.！!]{0,24}了)|等[^，。！？]{1,12}以后"
+    r"|如果|要是|假如|假设|万一|的话|可能|也许|或许|说不定|大概|考虑|打算|计划着|(?<![没思理梦设猜联])想(?![起到念法象出说着通]|开了|明白|清楚|好了)|要不要|希望|但愿|梦|(?<![\u4e00-\u9fff])以后|[我你他她们]以后(?![^，。,.！!]{0,24}了)|以后(?=[我再要想会就可还])(?![^，。,.！!]{0,24}了)|等[^，。！？]{1,12}以后"
     r"|还没[定决]|将来|过几年|有一天|哪天|明年|开玩笑|哈哈|差点|[吗么呢吧](?=$|[。！？，])|以为(?![^。！!]{0,40}(?:其实|结果|原来|才))|绝不(?!是)|不想|不愿|拒绝|建议|似的|好像|简直",
     re.IGNORECASE,
 )
@@ -116,7 +116,7 @@ DOUBTS = Both(
     r"\?|\b(?:whether|would|could|might|maybe|perhaps|possibly|unless|(?:plan|hope|intend)(?:s|ned|ed|ning|ing)? to|want(?:s|ed)? to|like to"
     r"|think(?:ing)? (?:about|of)|consider(?:s|ing|ed)?|toying|some ?day|one day|undecided|not (?:sure|decided)|tempted|should (?:i|we))\b"
     r"|\bi(?:'d| would)\b",
-    r"[?？]|[吗么呢](?=$|[。！？，,.!])|可能|也许|或许|说不定|考虑|打算|计划着|(?<![没思理梦设猜联])想(?![起到念法象出说着])|要不要|要不|还没[定决想]|将来|有一天",
+    r"[?？]|[吗么呢](?=$|[。！？，,.!])|可能|也许|或许|说不定|考虑|打算|计划着|(?<![没思理梦设猜联])想(?![起到念法象出说着通]|开了|明白|清楚|好了)|要不要|要不|还没[定决想]|将来|有一天",
 )
 """Asks, plans or weighs something."""
 EXCHANGED = re.compile(

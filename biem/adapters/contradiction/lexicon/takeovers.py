@@ -17,6 +17,12 @@ ENDED = re.compile(
     r"|倒闭|不[\u4e00-\u9fff]{1,2})了?(?:$|[，。,])|(?:被调|调[去走回]|休产假|跳槽|退了|搬走|搬去)"
 )
 """Of a former value, in its own clause."""
+OF_A_VALUE = re.compile(
+    "质量|价格|价钱|服务|态度|味道|口感|身体|信号|速度|效果|性能|手艺|电量|容量|尺寸|客服|年纪|脾气|自己|老师|医生|师傅|经理|老板|合同"
+    "|房东|会员|网速|材质|颜色|手感|水质|环境|位置|老家|公司|店铺|家里|车间|总部|屏幕|电池|主板|内存|硬盘|系统|接口|涨价|[没断缺]货"
+    "|停[业产]|装修|换人|住院"
+)
+"""Nouns for what any value has or undergoes: 顺丰价格太高 is about 顺丰."""
 LED_IN = re.compile(
     r"(?:是由?|用的?是?|选[的了]?是?|叫|姓|走|发|投|找|吃|喝|坐|开|骑|住在?|[放停挂存摆种]在?|在|交给|外包给|租给|送给?|归|由"
     r"|跟着?|靠|[订装买学][的了]?是?|打|卖|演|当|带|养|做|刷|穿|喂)"
@@ -86,5 +92,10 @@ OWN = re.compile("[我咱]们?(?![的家妈爸哥姐弟妹])")
 """A clause that begins so is about the speaker."""
 ONCE = re.compile("(?<![难不通超经])过$|^(?!.*[有到共剩是在]).*了$")
 """What happened once, which does not end: it tells of no state."""
+NO_CLAIM = re.compile(
+    r"^[\u4e00-\u9fff]{1,3}了(?:快|近|大半|[\d一二三四五六七八九十两几半多])+(?:年|个?月|天|周|辈子)[^，。]?$"
+    "|^(?:[说提讲谈]到|说起|关于|至于|对了|顺便|另外|记一下|提醒)"
+)
+"""How long it has been so, or what it will be about: no claim of its own."""
 TITLES = re.compile("老师|师父|老板|领导")
 """Relations that are also titles of names: 陆老师."""

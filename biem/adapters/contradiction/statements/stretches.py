@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from biem.adapters.analyzers.glossary import Glossary
 from biem.adapters.contradiction.lexicon import takeovers as words
 from biem.adapters.contradiction.reading.reader import StatementReader
 
@@ -21,6 +22,7 @@ _ENDS = frozenset("的了是在我们把给就都也到个")
 """Characters that are cut off the ends of a stretch."""
 _OWNING = "的了"
 _KEPT = 1_024
+_GLOSSARY = Glossary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,20 @@ class Stretches:
         for stretch in STRETCH.finditer(old):
             found += _latin(stretch, new) if stretch.group().isascii() else self._han(old, new, *stretch.span())
         return tuple(sorted(found, key=lambda one: -len(one.text)))
+
+    def begins_with_thing(self, text: str, older: str) -> bool:
+        """Whether a rest of a clause begins with a noun that the other text lacks, and tells something of that:
+        洗衣机坏了 after a brand.
+        """
+        found = STRETCH.match(text)
+        if found is None or found.group().isascii():
+            return False
+        (word, tag), *rest = self._tagged(found.group())
+        if len(word) < SHORT or not rest or rest[0][0] == "了" or word in older:
+            return False
+        if words.OF_A_VALUE.fullmatch(word) or words.NO_TOPIC.match(word):
+            return False
+        return (tag.startswith("n") or tag == "vn") and bool(_GLOSSARY.english(word))
 
     def _han(self, old: str, new: str, start: int, end: int) -> Iterator[Common]:
         while start < end - 1:

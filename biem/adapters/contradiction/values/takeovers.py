@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.lexicon import takeovers as words
 from biem.adapters.contradiction.reading.reader import Reading, StatementReader
-from biem.adapters.contradiction.statements.core import Core
+from biem.adapters.contradiction.statements.core import Core, blanked
 from biem.adapters.contradiction.statements.core_persons import positions
 from biem.adapters.contradiction.statements.likeness import are_of_other_occasions, are_of_two
+from biem.adapters.contradiction.statements.number_kinds import by_kind
 from biem.adapters.contradiction.statements.stretches import (
     CLAUSE,
     EMPTY,
@@ -60,7 +61,8 @@ class Takeovers:
 
     def __init__(self, reader: StatementReader, value_updates: ValueUpdates) -> None:
         self._core = value_updates.core
-        self._common = Stretches(reader).common
+        self._stretches = Stretches(reader)
+        self._common = self._stretches.common
 
     def speaks(self, newer: Reading) -> bool:
         """Whether a statement may tell of a value that takes the place of another."""
@@ -72,12 +74,14 @@ class Takeovers:
 
     def tells_of_another(self, older: Reading, newer: Reading) -> bool:
         """Whether what changes is a thing that the older does not name, and that has another: 超市的会员日改成周二了,
-        after the day of a chemist's.
+        after the day of a chemist's; or a thing that has the name of its value: 小米手机, after a television by 小米.
         """
         one, other = older.text, newer.text
         if not (newer.in_chinese and older.in_chinese) or max(len(one), len(other)) > _LONGEST:
             return False
         common = self._common(one, other)
+        if any(self._names_thing_of(name, one, other) for name in common):
+            return True
         changes = [change for change in _changes(other) if words.TO.match(other, change.verb[0])]
         return bool(changes) and all(_begins_another(other, change, one, common) for change in changes)
 
@@ -92,7 +96,9 @@ class Takeovers:
             return None
         if (of_place := words.OF_A_PLACE.match(new.text)) and of_place.group()[:-1] not in old.text:
             return None
-        common = self._common(old.text, new.text)
+        common = tuple(
+            one for one in self._common(old.text, new.text) if not self._names_thing_of(one, old.text, new.text)
+        )
         rule, place = "counted again", counted_again(old, new, common)
         if place is None:
             rule, place = "taken over", _taken_over(old.text, new.text, common)
@@ -102,11 +108,30 @@ class Takeovers:
         told = old.text[start:end]
         if marks.DENIES.search(told) or words.ONCE.search(told):
             return None
-        partial = _claims_more(old.text, place, common)
+        partial = _claims_more(old, place, common)
         thing = " ".join(piece.stem for piece in old.words[:_NAMED])
         subject = f"{' and '.join(sorted(old.persons)) or 'me'}: {thing}"
         claim = told.strip() if partial else ""
         return Verdict("update", _SURE, rule, partial=partial, claim=claim, subject=subject, aligned=True)
+
+    def changed_clause(self, older: Reading, newer: Reading) -> str:
+        """The clause of the older that the newer is about, if further ones tell something else; else empty."""
+        if not (older.in_chinese and newer.in_chinese) or max(len(older.text), len(newer.text)) > _LONGEST:
+            return ""
+        old, new = self._core(older), self._core(newer)
+        common = self._common(older.text, newer.text)
+        named = max((one.old for one in common), default=0)
+        kinds = by_kind(new.numbers).keys()
+        place = next((one.start for one in old.numbers if not kinds.isdisjoint(by_kind([one]))), named)
+        start, end = clause_at(older.text, place)
+        return older.text[start:end].strip() if _claims_more(old, place, common) else ""
+
+    def _names_thing_of(self, one: Common, old: str, new: str) -> bool:
+        """Whether the newer begins a clause with a thing of a name that the older gives as a value: 小米手机."""
+        start, end = clause_at(new, one.new)
+        if one.new != start or not words.LED_IN.search(old[clause_at(old, one.old)[0] : one.old]):
+            return False
+        return self._stretches.begins_with_thing(new[start + len(one.text) : end], old)
 
 
 def _taken_over(old: str, new: str, common: tuple[Common, ...]) -> int | None:
@@ -204,15 +229,25 @@ def _is_title(person: str, text: str) -> bool:
     return words.TITLES.fullmatch(title) is not None and all(one >= "\u4e00" and one not in EMPTY for one in before)
 
 
-def _claims_more(text: str, place: int, common: tuple[Common, ...]) -> bool:
+def _claims_more(old: Core, place: int, common: tuple[Common, ...]) -> bool:
     """Whether the older has a further claim: a clause before the one at this place, or a longer one, or one with a
     number, after it.
     """
-    for clause in CLAUSE.finditer(text):
+    for clause in CLAUSE.finditer(old.text):
         if clause.start() <= place < clause.end():
             continue
         told = words.NO_TOPIC.sub("", clause.group()).strip()
-        further = clause.start() < place or len(told) > _ASIDE or any(map(str.isdigit, told))
+        if words.NO_CLAIM.search(told):
+            continue
+        counts = _has_number_of_something(old, *clause.span())
+        further = clause.start() < place or len(told) > _ASIDE or counts
         if further and len(told) >= SHORT and not any(one.text in told for one in common):
             return True
     return False
+
+
+def _has_number_of_something(core: Core, start: int, end: int) -> bool:
+    """Whether a clause has a number and says of what: 月租400, not only 下午三点."""
+    inside = [(one.start - start, one.end - start) for one in core.numbers if start <= one.start < end]
+    rest = words.NO_TOPIC.sub("", blanked(core.text[start:end], inside))
+    return bool(inside) and sum(map(str.isalpha, rest)) >= SHORT

@@ -126,6 +126,8 @@ class Adjustments:
                 self._note(key, "conflict", -loss)
                 self._note(key, "disputed_by", surest.newer_id)
                 self._note(key, "disputed_since", "" if surest.since is None else f"{surest.since:%Y-%m-%d}")
+                if surest.claim:
+                    self._note(key, "disputed_claim", surest.claim)
 
     def _stand_back(self, scores: Numbers, place: Mapping[str, int]) -> None:
         """Rank a digest behind those of its sources that are candidates, since it only repeats them."""

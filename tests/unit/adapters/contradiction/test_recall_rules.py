@@ -14,3 +14,9 @@ def test_what_differs_in_many_words_is_compared_without_reading_it() -> None:
     assert rules.read.cache_info().currsize == 0
     assert rules.rivals(Statement("I live in Graz."), Statement("I live in Linz."))
     assert rules.read.cache_info().currsize == 2
+
+
+def test_a_decision_is_no_open_matter() -> None:
+    matter = RecallRules().matter
+    assert not matter("他总算想开了，二手的也肯要。").open
+    assert matter("他想开个网店。").open

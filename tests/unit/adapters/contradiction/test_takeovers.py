@@ -17,6 +17,7 @@ UPDATES = (
     ("浇花用喷壶。", "喷壶坏了，现在用滴管。"),
     ("周刊都是晚上更新。", "晚上太吵没法写，改 weekend 早上更新了。"),
     ("决赛打红鹰队。", "红鹰队退赛了，决赛对手变成蓝狐队。"),
+    ("豆浆机用九阳。", "九阳质量太差，换成苏泊尔了。"),
     # the thing stands right before the verb of change, or leads the text
     ("这个月的主菜是红烧鱼。", "天热了，主菜换凉拌鸡丝。"),
     ("绿萝放在门厅。", "绿萝晒黄了，搬到厨房去了。"),
@@ -34,6 +35,11 @@ UPDATES = (
 PARTIAL = (
     ("我有痛风，每天吃一片非布司他。", "非布司他停了，换成苯溴马隆。"),
     ("南湖的两居租给一个厨师，月租5600。", "厨师退租走人，南湖搬进来一个护工。"),
+)
+ONE_OF_SEVERAL = (
+    ("仓储主管是老计，六点交接，钥匙挂在南门。", "老计退休了，主管换成小阮。", "仓储主管是老计"),
+    ("琴房在三楼，每周一调音，由校工开门。", "琴房搬到五楼了。", "琴房在三楼"),
+    ("我腰不好，约了四月二号做理疗。", "做理疗的日子改到四月九号了。", "约了四月二号做理疗"),
 )
 INNOCENT = (
     # the former value leads the older text, or has another part in it
@@ -61,6 +67,14 @@ INNOCENT = (
     ("铁剂我是饭后吃的。", "钙片改成睡前吃了。"),
     ("楼下药店会员日是每月8号。", "超市的会员日改成周二了。"),
     ("6204轴承在2号库", "6308的挪到5号库了"),
+    # the same name, time of day or verb, but another thing or place
+    ("阳台的灯是松下的。", "松下吹风机烧了，换成戴森了。"),
+    ("我的背包是北面的。", "北面外套起球，换了骆驼。"),
+    ("店里的门锁密码是6021。", "家里门锁密码改成7733了。"),
+    ("我住四楼。", "单位搬到十二楼了。"),
+    ("中午吃盖饭。", "晚上改吃沙拉了。"),
+    ("夏天我用凉席。", "冬天换成电热毯了。"),
+    ("柜台归老齐管。", "老齐换了新卡，登录改用指纹了。"),  # a word that the segmenter does not classify
     # a number takes the place of no name; too much is no mistake
     ("红桥的后端是老邬在写。", "红桥上线改到23号，物料没好。"),
     ("公众号每周三更新。", "这周公众号拖到周四才发，下不为例。"),
@@ -94,6 +108,24 @@ def test_further_claims_of_the_older_stand(rules: ContradictionRules, pair: tupl
     assert found is not None
     assert found.partial
     assert found.claim in pair[0]
+
+
+@pytest.mark.parametrize(("older", "newer", "claim"), ONE_OF_SEVERAL)
+def test_of_several_claims_the_one_that_changed_is_named(
+    rules: ContradictionRules, older: str, newer: str, claim: str
+) -> None:
+    found = compared(rules, (older, newer))
+
+    assert found is not None
+    assert (found.partial, found.claim) == (True, claim)
+
+
+def test_how_long_it_has_been_so_is_no_claim_of_its_own(rules: ContradictionRules) -> None:
+    found = compared(rules, ("相机是理光的，用了五年。", "理光进水坏了，换了个富士。"))
+
+    assert found is not None
+    assert found.aligned
+    assert not found.partial
 
 
 @pytest.mark.parametrize("pair", INNOCENT)

@@ -170,6 +170,16 @@ def test_what_holds_no_more_says_until_when_it_held() -> None:
     assert 'Shanghai" (until' not in text
 
 
+def test_what_is_disputed_says_since_when_and_in_which_words() -> None:
+    disputes = {"disputed_by": "x", "disputed_since": "2026-05-02"}
+    whole = dataclasses.replace(hit("The pool opens at 8"), why=disputes)
+    part = dataclasses.replace(hit("琴房在三楼，周一调音"), why={**disputes, "disputed_claim": "琴房在三楼"})
+
+    text = block(whole, part).text
+    assert 'at 8" (disputed since 2026-05-02)' in text
+    assert '(disputed since 2026-05-02: "琴房在三楼")' in text
+
+
 # -- picking and ordering ----------------------------------------------------------------------------------------------
 
 

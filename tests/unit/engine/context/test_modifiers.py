@@ -35,6 +35,7 @@ def test_another_modifier_of_the_same_word_names_another_thing(asked: str, older
 @pytest.mark.parametrize(
     ("asked", "older", "newer"),
     [
+        ("我们一周排几次？", "剧团每周排两次。", "首演快到了，加排到每周四次。"),
         ("When is the weekly sync?", "The weekly sync is on Tuesday.", "The weekly sync moved to Thursday."),
         ("When is the weekly sync?", "The weekly sync is on Tuesday.", "We moved the sync to Thursday."),
         ("When is the weekly sync?", "The weekly sync is on Tuesday.", "It's on Thursdays now."),

@@ -37,6 +37,8 @@ CHANGES = [
     ("Who trains Ida?", "Ida's coach is called Nadia.", "Nadia went back to Lisbon, Joost is the new coach."),
     ("How much rent does flat 3 pay?", "Flat 3 pays 700 a month.", "Flat 3 pays 735 a month since May."),
     ("二号机床用几毫米的刀？", "二号机床用6毫米的刀。", "二号机床换成8毫米的刀了。"),
+    ("谁给我拍短片？", "短片的摄影是阿蛰，一天八百。", "阿蛰腿摔断了，先用小冉顶着。"),
+    ("直播卖什么牌子的锅？", "直播主推的锅是赤焰。", "赤焰掉漆被投诉，架上先用青岚凑数。"),
     ("年会在哪里办？", "年会在锦江饭店办。", "年会换到湖滨酒店办了。"),
     ("乐乐的钢琴老师是谁？", "乐乐的钢琴老师姓庄。", "庄老师搬走了，新的钢琴老师是林老师。"),
     ("Where do I live?", "I live in Rome.", "我上个月搬到波尔图了。"),
@@ -218,6 +220,17 @@ def test_of_several_changes_the_last_comes_first() -> None:
 )
 def test_a_question_about_before_gets_the_former_line_first(question: str, older: str, newer: str) -> None:
     assert block(question, older, newer)[0] == older
+
+
+def test_a_question_about_before_gets_the_line_of_whose_end_another_tells() -> None:
+    said = (
+        "固定 partner 是 Lorne。",
+        "Lorne 调去港区了，跟我巡逻的是 Ike。",
+        "I patrol with a torch and a whistle.",
+        "I patrol with the harbour dog.",
+    )
+    shown = list(block("Who did I patrol with before?", *said))
+    assert shown.index(said[0]) == shown.index(said[1]) - 1
 
 
 def test_a_question_about_before_gets_the_last_of_several_former_lines_first() -> None:

@@ -96,6 +96,13 @@ def test_of_two_that_disagree_the_newer_is_shown_first_and_the_other_says_by_wha
     assert all(made.is_answer(place) for place in range(3))
 
 
+def test_what_is_disputed_only_in_part_says_which() -> None:
+    made = ordering(turn("old"), turn("new"), conflicts={"old": [Dispute(0.8, "new", claim="周三上课")]})
+    adjusted(made, old=5.0, new=1.0)
+
+    assert made.why("old")["disputed_claim"] == "周三上课"
+
+
 def test_as_of_a_day_before_it_was_disputed_a_memory_stands() -> None:
     # Given a memory that something disputes that was said later / When asked as of before / Then nothing was against it
     dispute = Dispute(0.8, "new", START + timedelta(hours=1))
