@@ -43,6 +43,7 @@ from biem.engine.context.same_subject import (
     relatives,
     things_of,
 )
+from biem.engine.context.values import give_one_kind
 
 _WEIGHTS: dict[str, float] = asdict(SuccessionWeights())
 _BIAS = _WEIGHTS.pop("bias")
@@ -63,6 +64,8 @@ _BOTH = _MOST_OWN = 2
 _WHOLE = 0.8
 """Share of the earlier line's index terms from which a question tells that line again."""
 _MONEY = "money"
+_NEAR = 0.25
+"""Nearness of two amounts of which the larger is twice the smaller."""
 _OF_NO_THING = frozenset(("rule",))
 """Topics that an amount of anything may have: "from now on"."""
 _WHO = re.compile(r"\bwho(?:m|se)?\b|谁|[叫姓]什么|哪位", re.IGNORECASE)
@@ -231,6 +234,17 @@ class Succession:
         said, told = line.hit.node.text, usual.hit.node.text
         return self.is_of_another_owner(line, usual) or has_other_modifier(said, told, self._question.text)
 
+    def give_one_kind(self, line: RatedLine, other: RatedLine) -> bool:
+        """Whether both give a value of a kind that answers the question."""
+        return give_one_kind(line, other, self._question)
+
+    def may_give_new_value(self, newer: RatedLine, older: RatedLine) -> bool:
+        """Whether both give a value of a kind that answers, and no word is a sign against a new value of the older."""
+        if not self.give_one_kind(newer, older):
+            return False
+        measured = self.features(newer, older)
+        return not (measured["nearer_words"] or measured["lacks_asked"])
+
     def is_of_another_owner(self, line: RatedLine, usual: RatedLine) -> bool:
         """Whether it tells of what another person has, and the other line does not."""
         return self._is_owned_by_another(line, usual) and not self._is_owned_by_another(usual, line)
@@ -287,10 +301,15 @@ class Succession:
         )
 
     def _counts_no_money(self, newer: Matter, older: Matter) -> bool:
-        """Whether money is asked for and told before, and the newer line has an amount of something else."""
+        """Whether money is asked for and told before, and the newer line has an amount of something else.
+
+        One that states a change, with an amount near the older one, may leave the money out: "they raised it to 70".
+        """
         asked = self._question.matter.topics & older.topics
         told = newer.topics - _OF_NO_THING
-        return _MONEY in asked and bool(told) and _MONEY not in told and "amount" in newer.gives
+        if _MONEY not in asked or not told or _MONEY in told or "amount" not in newer.gives:
+            return False
+        return not (newer.changes and nearness(list(amounts(newer)), list(amounts(older))) >= _NEAR)
 
     def _names(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it names the value of the older one: a thing of few lines that the question does not have."""
