@@ -14,7 +14,7 @@ _POSSIBLE = -2.0
 """Log-odds from which a later line is shown below the first one, if no line is probable enough to go before that."""
 _OF_VALUES = -2.0
 """The first of these where both lines are shown anyway and give values of one kind: only their order is open."""
-_POSSIBLE_VALUES = -4.0
+_POSSIBLE_VALUES = -3.3
 """The second where both give values of one kind."""
 _BELOW = 1e-3
 """Difference in worth of lines that follow each other."""
