@@ -31,7 +31,6 @@ from biem.engine.context.modifiers import (
 )
 from biem.engine.context.occasions import is_exception
 from biem.engine.context.persons import ACTING, UNNAMED, is_of_an_unnamed_person, names_owner, states_own
-from biem.engine.context.quantities import amounts, nearness
 from biem.engine.context.same_subject import (
     are_same,
     closest_before,
@@ -43,7 +42,7 @@ from biem.engine.context.same_subject import (
     relatives,
     things_of,
 )
-from biem.engine.context.values import give_one_kind
+from biem.engine.context.values import amounts, give_one_kind, nearness
 
 _WEIGHTS: dict[str, float] = asdict(SuccessionWeights())
 _BIAS = _WEIGHTS.pop("bias")

@@ -1,7 +1,7 @@
-"""Whether two lines give values of one kind, which may answer a question: both a time of day, both a person's name."""
+"""The values of a text: its quantities and how near those of two texts are, and whether two lines give one kind."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from biem.domain.conflict import Matter
@@ -41,6 +41,23 @@ _CALENDAR = re.compile(
 _WHO = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
 _READ = 500
 """Characters of a text that are read."""
+_FIGURES = re.compile(r"\D?(\d+(?:\.\d+)?)(?::(\d\d))?([KM]?)(?![\d-])")
+"""A number as `Matter` has it: `18K`, `09:30`, `€1200`, `45d`; no date."""
+_TIMES = {"": 1.0, "K": 1e3, "M": 1e6}
+
+
+def amounts(matter: Matter) -> Iterator[float]:
+    """The numbers of a subject that are written in figures."""
+    for number in matter.numbers:
+        if found := _FIGURES.match(number):
+            whole, minutes, times = found.groups()
+            yield (float(whole) + float(minutes or 0.0) / 60.0) * _TIMES[times]
+
+
+def nearness(one: list[float], other: list[float]) -> float:
+    """Of the nearest two unequal quantities the square of the smaller by the larger; 0 if one side has none."""
+    pairs = ((left, right) for left in one for right in other if left != right)
+    return max(((min(pair) / max(pair)) ** 2 for pair in pairs), default=0.0)
 
 
 def give_one_kind(newer: RatedLine, older: RatedLine, question: LineQuestion) -> bool:
@@ -68,8 +85,8 @@ def give_one_kind(newer: RatedLine, older: RatedLine, question: LineQuestion) ->
 def _wanted(question: LineQuestion) -> frozenset[str] | None:
     if _WHO.search(question.text):
         return frozenset(("name",))
-    wants: Matter = question.matter
-    return frozenset[str]().union(*(_KINDS[kind] for kind in wants.wants)) if wants.wants else None
+    wants = question.matter.wants
+    return frozenset[str]().union(*(_KINDS[kind] for kind in wants)) if wants else None
 
 
 @lru_cache(512)
