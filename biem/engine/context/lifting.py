@@ -11,6 +11,10 @@ _LEAST = -1.3
 """Log-odds from which a later line goes first. A former value in the first line misleads, a line too many does not."""
 _POSSIBLE = -2.0
 """Log-odds from which a later line is shown below the first one, if no line is probable enough to go before that."""
+_OF_VALUES = -2.0
+"""The first of these where both lines are shown anyway and give values of one kind: only their order is open."""
+_POSSIBLE_VALUES = -3.3
+"""The second where both give values of one kind."""
 _BELOW = 1e-3
 """Difference in worth of lines that follow each other."""
 _PROBABLE = 0.0
@@ -27,6 +31,10 @@ def lift_successors(lines: Sequence[RatedLine], succession: Succession, least: f
     _lift_usual(lines, succession, least)
     for older in sorted(lines, key=_said):
         found = _successors(older, lines, succession) if older.worth >= least else []
+        if not found and older.worth >= least:
+            shown = [line for line in lines if line.worth >= least]
+            candidates = _successors(older, shown, succession, _OF_VALUES)
+            found = [one for one in candidates if succession.give_one_kind(one[1], older)]
         if found:
             lift(max(found, key=_by_odds)[1], older)
 
@@ -67,7 +75,11 @@ def show_possible_successor(lines: Sequence[RatedLine], succession: Succession, 
     first = max(lines, key=lambda line: line.worth, default=None)
     if first is None:
         return
-    found = [pair for pair in _successors(first, lines, succession, _POSSIBLE) if pair[1].worth < least]
+    found = [
+        pair
+        for pair in _successors(first, lines, succession, _POSSIBLE_VALUES)
+        if pair[1].worth < least and (pair[0] > _POSSIBLE or succession.may_give_new_value(pair[1], first))
+    ]
     if found:
         max(found, key=_by_odds)[1].worth = first.worth
         first.worth += _BELOW

@@ -25,7 +25,6 @@ from biem.engine.context.lines import UNCHANGED, LineQuestion, RatedLine, is_han
 from biem.engine.context.modifiers import has_other_modifier, has_other_subject
 from biem.engine.context.occasions import is_exception
 from biem.engine.context.persons import ACTING, UNNAMED, names_owner, states_own
-from biem.engine.context.quantities import amounts, nearness
 from biem.engine.context.same_subject import (
     are_same,
     closest_before,
@@ -36,6 +35,7 @@ from biem.engine.context.same_subject import (
     relatives,
     things_of,
 )
+from biem.engine.context.values import amounts, give_one_kind, nearness
 
 _WEIGHTS: dict[str, float] = asdict(SuccessionWeights())
 _BIAS = _WEIGHTS.pop("bias")
@@ -194,6 +194,17 @@ class Succession:
             return True
         said, told = line.hit.node.text, usual.hit.node.text
         return self.is_of_another_owner(line, usual) or has_other_modifier(said, told, self._question.text)
+
+    def give_one_kind(self, line: RatedLine, other: RatedLine) -> bool:
+        """Whether both give a value of a kind that answers the question."""
+        return give_one_kind(line, other, self._question)
+
+    def may_give_new_value(self, newer: RatedLine, older: RatedLine) -> bool:
+        """Whether both give a value of a kind that answers, and no word is a sign against a new value of the older."""
+        if not self.give_one_kind(newer, older):
+            return False
+        measured = self.features(newer, older)
+        return not (measured["nearer_words"] or measured["lacks_asked"])
 
     def is_of_another_owner(self, line: RatedLine, usual: RatedLine) -> bool:
         """Whether it tells of what another person has, and the other line does not."""

@@ -113,12 +113,12 @@ UNREAL = Both(
 )
 """Asserts nothing: a condition, a wish, a dream, a joke, a story, an error of another one."""
 DOUBTS = Both(
-    r"\?|\b(?:whether|would|could|might|maybe|perhaps|possibly|unless|(?:plan|hope|intend)(?:s|ned|ed|ning|ing)? to|want(?:s|ed)? to|like to"
+    r"\?|\b(?:whether|would(?! not (?!be\b|have\b|mind\b))|could|might|maybe|perhaps|possibly|unless|(?:plan|hope|intend)(?:s|ned|ed|ning|ing)? to|want(?:s|ed)? to|like to"
     r"|think(?:ing)? (?:about|of)|consider(?:s|ing|ed)?|toying|some ?day|one day|undecided|not (?:sure|decided)|tempted|should (?:i|we))\b"
     r"|\bi(?:'d| would)\b",
     r"[?？]|[吗么呢](?=$|[。！？，,.!])|可能|也许|或许|说不定|考虑|打算|计划着|(?<![没思理梦设猜联])想(?![起到念法象出说着通]|开了|明白|清楚|好了)|要不要|要不|还没[定决想]|将来|有一天",
 )
-"""Asks, plans or weighs something."""
+"""Asks, plans or weighs something. "She would not eat it" tells of a refusal."""
 EXCHANGED = re.compile(
     r"\b(?:changed|switched|swapped|replaced|got a new) (?:(?:my|our|the|his|her|their) )?(?:\w+ )?$|换了?(?:新|个|家)?$",
     re.IGNORECASE,

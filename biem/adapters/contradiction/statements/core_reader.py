@@ -10,7 +10,7 @@ from biem.adapters.contradiction.statements.core import Core, blanked
 from biem.adapters.contradiction.statements.core_numbers import COUNTED, CoreNumbers
 from biem.adapters.contradiction.statements.core_persons import NO_PERSON, leads, unnamed
 from biem.adapters.contradiction.statements.core_words import DIVIDED, PLAIN, CoreWords, Token, on_words
-from biem.adapters.contradiction.statements.distinctions import WAYS, labels_of, ranks_of
+from biem.adapters.contradiction.statements.distinctions import labels_of, ranks_of, way_of
 from biem.adapters.contradiction.subjects.subjects import Subjects
 
 _KEPT = 2_048
@@ -103,9 +103,7 @@ class StatementCores:
             open=joking or marks.UNREAL.search(outside_titles) is not None or _only_doubts(outside_titles),
             adds=marks.ANOTHER.search(text) is not None or marks.ON_OCCASION.search(text) is not None,
             days=marks.ON_DAYS.search(text) is not None,
-            which=(labels | ranks_of(text, about.spans, chinese=chinese)).union(
-                WAYS.get(found.group().lower(), found.group().lower()) for found in which
-            ),
+            which=(labels | ranks_of(text, about.spans, chinese=chinese)).union(map(way_of, which)),
             of_old=marks.OLD_ONE.search(text) is not None,
             past=any(clause.past for clause in reading.clauses),
             denies=marks.DENIES.search(text) is not None,

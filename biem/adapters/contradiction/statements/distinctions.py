@@ -7,9 +7,21 @@ from biem.adapters.analyzers.numerals import spoken
 from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.statements.core import Piece
 
-WAYS = {"out": "outbound", "home": "return", "back": "return", "inbound": "return", "回程": "返程"}
+_WAYS = {"out": "outbound", "home": "return", "back": "return", "inbound": "return", "回程": "返程"}
+_WAY = re.compile(r"\b(?:flight|train|way) $", re.IGNORECASE)
 _OF_ANOTHER_WORD = re.compile("[周期拜月拿利0-9].")
 """Two characters of which the second is no rank: 周二妈妈去, 在加拿大妈妈."""
+
+
+def way_of(found: re.Match[str]) -> str:
+    """What a word that distinguishes names: `return` for "the way back", and `back` for "the back room"."""
+    word = found.group().lower()
+    of_a_thing = (
+        word == "back"
+        and re.match(r" [a-z]", found.string[found.end() :])
+        and not _WAY.search(found.string, 0, found.start())
+    )
+    return word if of_a_thing else _WAYS.get(word, word)
 
 
 def labels_of(text: str, numbers: Sequence[Piece], *, asked: bool) -> frozenset[str]:

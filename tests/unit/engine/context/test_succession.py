@@ -104,6 +104,17 @@ CHANGES = [
         "My aunt Rosa's birthday is on 6 July.",
         "I got it wrong, Rosa's is on 16 July.",
     ),
+    ("Who drives the school van?", "Ingmar drives the school van.", "Solveig is behind the wheel of the van."),
+    (
+        "What does a member pay?",
+        "A member pays 40 pounds a term.",
+        "The school board raised it for every member: 55 from May.",
+    ),
+    (
+        "What does the cat eat?",
+        "The cat eats Felidor twice a day.",
+        "The cat's on Minkas twice a day, she wouldn't eat Felidor.",
+    ),
 ]
 OTHERS = [
     ("Which day is the weekly sync?", "The weekly sync is on Tuesday.", "We moved the monthly sync to Thursday."),
@@ -301,7 +312,10 @@ def test_only_packaged_models_read_changes() -> None:
 @pytest.mark.req("C31", partly="a value that may have changed is not given alone")
 @pytest.mark.parametrize(
     ("question", "older", "newer"),
-    [("Which day is choir?", "Choir is on Mondays.", "We sing on Thursdays, Mondays are for the school.")],
+    [
+        ("Which day is choir?", "Choir is on Mondays.", "We sing on Thursdays, Mondays are for the school."),
+        ("When does the quiz begin?", "The quiz begins at eight.", "They read the first question at half past eight."),
+    ],
 )
 def test_a_line_that_may_have_changed_the_first_one_follows_it(question: str, older: str, newer: str) -> None:
     # Given a later line, too little like the question to be shown, that perhaps tells how the matter stands now

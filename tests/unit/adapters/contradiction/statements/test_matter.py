@@ -590,3 +590,22 @@ def test_a_relation_in_english_is_known_within_a_chinese_text() -> None:
     assert told.called == {("me.boss", "odile")}
     assert RULES.matter("我 roommate 在学潜水").persons == {"me.roommate"}
     assert RULES.matter("我 report 给 Odile").persons == {"me"}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_open"),
+    [
+        ("Pia takes the tablets, she would not swallow the syrup.", False),
+        ("She'd like a dog, and I would not mind one.", True),
+        ("Pia would take the tablets.", True),
+    ],
+)
+def test_a_refusal_leaves_nothing_open(text: str, *, is_open: bool) -> None:
+    assert RULES.matter(text).open is is_open
+
+
+@pytest.mark.parametrize(
+    ("text", "which"), [("He sleeps in the back room.", {"back"}), ("The train back is at nine.", {"return"})]
+)
+def test_a_thing_at_the_back_is_no_way_back(text: str, which: set[str]) -> None:
+    assert RULES.matter(text).which == which
