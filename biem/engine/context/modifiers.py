@@ -47,10 +47,10 @@ _HAN_SUBJECT = re.compile(
     "(?:我们?家?的?)?(?P<thing>[\u4e00-\u9fff]{2,8}?)(?:的[会月年]?[费价][用格]?)?(?:现在|已经|又)?"
     "(?=[涨降跌]|升到|一个月|每月|一年|每年|要价|是\\d)"
 )
-_DOES = re.compile(
-    r"(?:[Tt]he|[Mm]y|[Oo]ur) (?:[a-z-]+ ){0,2}?(?P<thing>[a-z-]+) (?:now |only |also |still )?(?P<does>[a-z]+s)\b"
+_ATTRIBUTE = re.compile(
+    r"['’]s (?:[a-z-]+ ){0,2}?(?P<name>[a-z-]{3,}) (?:is|are|was|were|will be|moved|went|rose|fell|changed)\b"
+    "|(?<!我)(?<!我们)的(?P<han>[\u4e00-\u9fff]{2,5}?)(?:是|为|改|换|变|在|定|调|涨|降|提)"
 )
-_I_DO = re.compile(r"(?:I|[Ww]e) (?:now |only |also |still )?(?P<does>[a-z]+)\b")
 _DOES = re.compile(r"[A-Za-z][a-z]+(?:ing|ed)|read|got|bought|sold|left|quit|use|took|lost")
 """A verb before a name."""
 _DONE = re.compile(
@@ -103,13 +103,23 @@ def _are_alike(head: str, side: str, word: str, places: set[tuple[str, str]]) ->
 
 
 def has_other_subject(newer: str, older: str, asked: str) -> bool:
-    """Whether a Chinese text begins with another thing than the older, which begins with one in question: 会费 of the
-    club, and 健身房一个月三百.
+    """Whether a text names another attribute than the older, which names one in question ("Otto's discount was raised",
+    and "Otto's contact is Jo"), or is Chinese and begins with another thing: 会费 of the club, and 健身房一个月三百.
     """
+    if _has_other_attribute(newer[:_MOST_CHARS], older[:_MOST_CHARS], asked):
+        return True
     one, other = _HAN_SUBJECT.match(newer[:_MOST_CHARS]), _HAN_SUBJECT.match(older[:_MOST_CHARS])
     if one is None or other is None:
         return False
     return other["thing"] in asked and set(one["thing"]).isdisjoint(older + asked)
+
+
+def _has_other_attribute(newer: str, older: str, asked: str) -> bool:
+    one, other = _ATTRIBUTE.search(newer), _ATTRIBUTE.search(older)
+    if one is None or other is None:
+        return False
+    said, told = (found["name"] or found["han"] for found in (one, other))
+    return told in asked.lower() and said not in older.lower() and said not in asked.lower()
 
 
 class _Pairs:

@@ -190,6 +190,9 @@ def foreign_penalty(question: Matter, asks: str, matter: Matter, text: str, *, t
     asked, told = question.persons - {"you"}, matter.persons
     others = {name.rpartition(".")[2] for name in asked - {"me"}}
     if others:
+        if others <= PETS and "pet" in matter.topics and told:  # "I got a kitten", "Ida's cat was sick"
+            mine = "me" in told or not told.isdisjoint(f"me.{pet}" for pet in PETS)
+            return 0.0 if mine else FOREIGN
         if told.isdisjoint(asked) and any("." in one and one in asked for one in (n.rpartition(".")[0] for n in told)):
             return FOREIGN  # my wife's sister, not my wife
         if any(_names(other, one) for other in others for one in (text, *told)):

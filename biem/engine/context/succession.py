@@ -55,6 +55,11 @@ _WHOLE = 0.8
 """Share of the earlier line's index terms from which a question tells that line again."""
 _GIVES_WAY = 2.0
 """Log-odds of a line that tells what became of the value and what came after: nine of ten such lines are right."""
+_MONEY = "money"
+_NEAR = 0.25
+"""Nearness of two amounts of which the larger is twice the smaller."""
+_OF_NO_THING = frozenset(("rule",))
+"""Topics that an amount of anything may have: "from now on"."""
 _WHO = re.compile(r"\bwho(?:m|se)?\b|谁|[叫姓]什么|哪位", re.IGNORECASE)
 _ADDS = re.compile(
     r"\b(?:also|besides|in addition|another one|as well|has company|got a second)\b|\bon top\b(?! of (?:it|the)\b)"
@@ -116,6 +121,7 @@ class Succession:
             or is_of_another_way(newer.matter, older.matter, self._question.matter)
             or self._is_called_after_topic(newer, older)
             or self._continues_another(newer, older)
+            or self._counts_no_money(newer.matter, older.matter)
             or _was_once(newer.matter, older.matter)
         )
 
@@ -256,6 +262,17 @@ class Succession:
             and likeness(newer, line) > likeness(newer, older)
             for line in self._lines
         )
+
+    def _counts_no_money(self, newer: Matter, older: Matter) -> bool:
+        """Whether money is asked for and told before, and the newer line has an amount of something else.
+
+        One that states a change, with an amount near the older one, may leave the money out: "they raised it to 70".
+        """
+        asked = self._question.matter.topics & older.topics
+        told = newer.topics - _OF_NO_THING
+        if _MONEY not in asked or not told or _MONEY in told or "amount" not in newer.gives:
+            return False
+        return not (newer.changes and nearness(list(amounts(newer)), list(amounts(older))) >= _NEAR)
 
     def _names(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it names the value of the older one: a thing of few lines that the question does not have."""

@@ -187,6 +187,8 @@ OTHERS = [
     ),
     ("我去南京的高铁几点开？", "我去南京的高铁是8:10开。", "从南京回来的高铁改到17:40了。"),
     ("What does Jonas play?", "Jonas plays the viola.", "Mia swapped her flute for a harp."),
+    ("Who is the buyer of Belmar?", "Belmar's buyer is Ines Roth.", "Belmar's delivery day was moved to Friday."),
+    ("贝尔公司的采购是谁？", "贝尔公司的采购是罗英。", "贝尔公司的送货日改到周五了。"),
 ]
 
 
