@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from biem.cli.arguments import Ids, Tags, given_text
+from biem.cli.arguments import Tags, given_text
 from biem.cli.filters import RecallFilters, parse_duration, require_one_of
 from biem.cli.invocation import NO_WORKER, Invocation, of
 from biem.cli.option_groups import with_options
@@ -253,8 +253,12 @@ def _show_node(out: Output, node: Node) -> None:
 
 def feedback(
     context: typer.Context,
-    useful: Ids = None,
-    useless: Ids = None,
+    useful: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="A memory that helped; may be given several times.")
+    ] = None,
+    useless: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="One that was of no use; may be given several times.")
+    ] = None,
     new: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="Memory written in this turn, to be linked.")
     ] = None,

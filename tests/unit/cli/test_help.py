@@ -1,0 +1,30 @@
+"""What `--help` says of each command."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from biem.cli.app import application, run
+
+
+def commands(command: Any, *names: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    yield names, command
+    for name, each in getattr(command, "commands", {}).items():
+        yield from commands(each, *names, name)
+
+
+ALL = dict(commands(get_command(application())))
+
+
+@pytest.mark.parametrize("names", ALL, ids=" ".join)
+def test_a_switch_shows_no_type_and_every_option_says_what_it_does(
+    names: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*names, "--help"]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if " --" in line]
+    assert lines
+    assert not [line for line in lines if "<bool>" in line or "<list" in line]
+    silent = [each.name for each in ALL[names].params if each.param_type_name == "option" and not each.help]
+    assert not silent
