@@ -132,7 +132,7 @@ def test_two_searches_on_one_server_that_is_down_are_one_line_in_the_log(
         raise StoreUnavailable("Milvus is down")
 
     places.broken = True
-    places.dense = down  # type: ignore[method-assign]
+    places.dense = down  # type: ignore[assignment]
     places.text_search = lambda *_: {"c": 1.0}  # type: ignore[attr-defined]
 
     # When something is searched for / Then the log says it once
