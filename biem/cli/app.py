@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from biem.cli.commands import COMMANDS, GROUPS, resolved
+from biem.cli.help import PlainCommand, PlainGroup, plain
 from biem.cli.invocation import Invocation, of
 from biem.cli.output import INTERRUPTED, Output
 
@@ -88,13 +89,14 @@ def application(command: str = "") -> typer.Typer:
         epilog=EPILOG,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
+        cls=PlainGroup,
     )
     app.callback()(options)
     for name in [command] if command in COMMANDS or command in GROUPS else [*COMMANDS, *GROUPS]:
         if name in GROUPS:
-            app.add_typer(resolved(name), name=name)
+            app.add_typer(plain(resolved(name)), name=name, cls=PlainGroup)
         else:
-            app.command(name)(resolved(name))
+            app.command(name, cls=PlainCommand)(resolved(name))
     return app
 
 

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from biem.memory import Memory
 
 Id = Annotated[str, typer.Argument(metavar="ID")]
-Tags = Annotated[list[str] | None, typer.Option("--tag", help="May be given several times.")]
-Ids = Annotated[list[str] | None, typer.Option(metavar="ID", help="May be given several times.")]
+Tags = Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be given several times.")]
 Limit = Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number of rows.")]
 
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from biem.engine.remember.importing import ImportReport
     from biem.memory import Memory
 
-_FORMATS = "Default: by content. " + "; ".join(f"{name}: {what}" for name, what in FORMATS.items()) + "."
+_FORMATS = f"{', '.join(FORMATS)}; default: by content."
 
 
 @dataclass(slots=True)
@@ -46,7 +47,9 @@ def import_files(
     ] = False,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip bad lines and exit with 2.")] = False,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until everything is indexed.")] = True,
-    timeout_s: Annotated[float, typer.Option("--timeout-s", min=0, help="How long to wait for indexing.")] = 3600.0,
+    timeout_s: Annotated[
+        float, typer.Option("--timeout-s", min=0, metavar="S", help="Seconds to wait for indexing.")
+    ] = 3600.0,
     on_conflict: Annotated[
         str, typer.Option("--on-conflict", help="Of an export: error, or skip memories that differ from those there.")
     ] = "error",
@@ -78,6 +81,12 @@ def import_files(
     out.result(_summary(report, indexed), lambda: out.line(_sentence(report, indexed=indexed, wait=wait)))
     if report.bad:
         raise typer.Exit(InvalidInput.exit_code)
+
+
+# In a column beside the option, seven descriptions are forty lines of two words.
+import_files.__doc__ = "\n\n".join(
+    (cleandoc(import_files.__doc__ or "").replace("\n", " "), *(f"{name}: {what}." for name, what in FORMATS.items()))
+)
 
 
 def _stored(

@@ -1,5 +1,6 @@
 """Commands about memories: remember, recall, context, get, feedback."""
 
+import re
 import time
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -7,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from biem.cli.arguments import Ids, Tags, given_text
+from biem.cli.arguments import Tags, given_text
 from biem.cli.filters import RecallFilters, parse_duration, require_one_of
 from biem.cli.invocation import NO_WORKER, Invocation, of
 from biem.cli.option_groups import with_options
@@ -35,6 +36,9 @@ from biem.errors import InvalidInput
 from biem.importers.times import parse_time
 
 _SHOWN_CHARS = 500
+_CHINESE = re.compile("[\u3400-\u9fff]")
+_NO_REASON = ("no single reason stands out", "没有特别突出的理由")
+"""In the language of the question, as reasons are: for a hit that is no better than the others in anything."""
 
 
 def remember(
@@ -149,7 +153,8 @@ def recall(
             seed=seed,
         )
     out.note_incomplete(hits)
-    out.result(hits, lambda: _show_hits(out, hits, why=why, signals=signals))
+    without = _NO_REASON[_CHINESE.search(words) is not None]
+    out.result(hits, lambda: show_hits(out, hits, why=why, signals=signals, without=without))
 
 
 @with_options
@@ -207,13 +212,14 @@ def _require_words(text: str, what: str) -> None:
         raise InvalidInput(f"{what} is empty; say something")
 
 
-def _show_hits(out: Output, hits: Hits, *, why: bool, signals: bool) -> None:
+def show_hits(out: Output, hits: Hits, *, why: bool, signals: bool, without: str) -> None:
+    """Print hits, with the reasons of each or the words for there being none."""
     if not hits:
         out.note("nothing found")
         return
     if out.stdout.is_terminal or why or signals:
         for rank, hit in enumerate(hits, start=1):
-            _show_hit(out, rank, hit, why=why, signals=signals)
+            _show_hit(out, rank, hit, why=why, signals=signals, without=without)
         return
     out.table((), [_row(rank, hit) for rank, hit in enumerate(hits, start=1)])
 
@@ -225,13 +231,13 @@ def _row(rank: int, hit: Hit) -> tuple[object, ...]:
     return rank, f"{hit.score:.3f}", indicator(node.energy), shown_time(node.at), node.speaker or "-", text
 
 
-def _show_hit(out: Output, rank: int, hit: Hit, *, why: bool, signals: bool) -> None:
+def _show_hit(out: Output, rank: int, hit: Hit, *, why: bool, signals: bool, without: str) -> None:
     _, score, energy, at, speaker, text = map(str, _row(rank, hit))
     who = f"{speaker}  " if hit.node.speaker else ""
     head = Text.assemble((f"{rank:>2}  ", "dim"), (score, "bold"), f"  {energy}  ", (f"{at}  ", "dim"), (who, "cyan"))
     out.line(head + Text(text))
-    if why and hit.reasons:
-        out.line(f"      {'; '.join(hit.reasons)}", "dim")
+    if why:
+        out.line(f"      {'; '.join(hit.reasons) or without}", "dim")
     if signals:
         for name, value in hit.why.items():
             shown = f"{value:.3f}" if isinstance(value, float) else value
@@ -254,8 +260,12 @@ def _show_node(out: Output, node: Node) -> None:
 
 def feedback(
     context: typer.Context,
-    useful: Ids = None,
-    useless: Ids = None,
+    useful: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="A memory that helped; may be given several times.")
+    ] = None,
+    useless: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="One that was of no use; may be given several times.")
+    ] = None,
     new: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="Memory written in this turn, to be linked.")
     ] = None,

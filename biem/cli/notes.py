@@ -129,7 +129,9 @@ def search(
     query: Annotated[str, typer.Argument(metavar="QUERY")],
     top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, max=100, help="Maximum number of hits.")] = 5,
     library: Annotated[str | None, typer.Option("--library", help="Only this one.")] = None,
-    tag: Annotated[list[str] | None, typer.Option("--tag", help="May be given several times.")] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", help="Only with this tag; may be given several times.")
+    ] = None,
     expand: Annotated[
         str | None, typer.Option("--expand", metavar="RELATION", help="Also show siblings, parent or children.")
     ] = None,

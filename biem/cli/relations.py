@@ -8,6 +8,7 @@ from biem.cli.arguments import Id, Limit, text_of
 from biem.cli.invocation import NO_WORKER, of
 from biem.cli.output import SHOWN_CHARS, read_stdin, shown_value
 from biem.domain.node import id_part
+from biem.domain.paging import MOST_ON_A_PAGE
 from biem.domain.text import one_line
 from biem.errors import InvalidInput
 
@@ -57,15 +58,24 @@ def links(context: typer.Context, memory_id: Id) -> None:
     with invocation.memory() as memory:
         whole = memory.whole_id(memory_id)
         found = memory.links(whole)
+        part = None if out.as_json else memory.graph(around=whole, limit=MOST_ON_A_PAGE)
+        names = {node.id: node.label for node in part.nodes if node.type == "concept"} if part else {}
         rows = []
         for link in found if not out.as_json else ():
             away = link.source == whole
             other = link.target if away else link.source
             arrow = "→" if away else "←"
             rows.append(
-                (link.type, shown_value(link.weight), link.strength, arrow, out.id(other), text_of(memory, other))
+                (
+                    link.type,
+                    shown_value(link.weight),
+                    link.strength,
+                    arrow,
+                    out.id(other),
+                    f"concept: {names[other]}" if other in names else text_of(memory, other),
+                )
             )
-    headers = ("type", "weight", "strength", "", "id", "memory")
+    headers = ("type", "weight", "strength", "", "id", "memory or concept")
     out.result({"links": found}, lambda: out.table(headers, rows, right=("weight", "strength")))
     if not found:
         out.note("no links")

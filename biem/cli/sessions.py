@@ -35,6 +35,8 @@ def list_sessions(
         rows = [(one.id, *_columns(one, memory.sessions.usage(one)).values()) for one in found]
     headers = ("id", "name", "status", "opened", "messages", "tokens", "used")
     invocation.out.result(found, lambda: invocation.out.table(headers, rows, right=("messages", "tokens", "used")))
+    if not found:
+        invocation.out.note("no sessions; `biem session new NAME` opens one")
 
 
 @app.command("status")
@@ -149,7 +151,8 @@ def commanded(
 ) -> None:
     """Answer as the `/memory` commands of a chat loop do: stats, perf, diagnose, search and so on."""
     invocation = of(context)
-    invocation.asks = words[0] == "search"
+    words = " ".join(words).removeprefix("/memory").split()  # as a chat loop is given it, and as its help shows it
+    invocation.asks = words[:1] == ["search"]
     with invocation.memory() as memory:
         current = resolved(memory.sessions, chosen).id if chosen else ""
         answer = memory.command(f"/memory {' '.join(words)}", session=current, language=language)

@@ -7,7 +7,6 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from biem.cli.arguments import Ids
 from biem.cli.filters import TransferFilters, require_one_of
 from biem.cli.invocation import NO_WORKER, Invocation, of
 from biem.cli.option_groups import with_options
@@ -98,7 +97,9 @@ def take_back(invocation: Invocation, source: str, *, on_conflict: str, dry_run:
 @with_options
 def move(
     context: typer.Context,
-    ids: Ids = None,
+    ids: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="A memory to move; may be given several times.")
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="Every memory of the scope.")] = False,
     to_user: Annotated[str | None, typer.Option("--to-user", help="User of the target; default: the same.")] = None,
     to_project: Annotated[

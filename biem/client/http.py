@@ -61,7 +61,9 @@ class Connection:
         key = key.strip()
         learn(key)
         if not _KEY.fullmatch(key):
-            raise KeyInvalid("the key has characters that no key has; give the token that `biem keys add` printed")
+            raise KeyInvalid(
+                "the key is empty or has characters that no key has; give the token that `biem keys add` printed"
+            )
         self._client = httpx.Client(
             base_url=_address(url),
             headers={"Authorization": f"Bearer {key}", "Accept": "application/json"},
@@ -126,7 +128,10 @@ class Connection:
         try:
             return work()
         except httpx.HTTPError as error:
-            raise StoreUnavailable(f"the server did not answer ({type(error).__name__}); check its address") from error
+            raise StoreUnavailable(
+                f"the server at {self._client.base_url} did not answer ({type(error).__name__}); "
+                "check its address, and that `biem serve` runs there"
+            ) from error
 
 
 def _address(url: str) -> httpx.URL:

@@ -15,7 +15,7 @@ from biem.config.jobs import JobSettings
 from biem.config.models import EmbedderSettings as EmbedderSettings
 from biem.config.models import ReasonerSettings as ReasonerSettings
 from biem.config.models import RerankerSettings as RerankerSettings
-from biem.config.operator import OperatorOnly, TuningFile
+from biem.config.operator import OPERATOR, OperatorOnly, TuningFile
 from biem.config.servers import ServerSettings, names
 from biem.config.telemetry import TelemetrySettings
 from biem.domain.designs.numbers import NUMBERS, Design
@@ -200,6 +200,18 @@ def memory_is_disabled() -> bool:
     return _Switch().disable_memory
 
 
+def _named(location: tuple[int | str, ...]) -> str:
+    """Before what is wrong, the name under which a user sets it; nothing where several are at fault together."""
+    if not location:
+        return ""
+    section, *rest = map(str, location)
+    if section in OPERATOR and rest and rest[0] not in OPERATOR[section]:
+        return f"{'.'.join((section, *rest))} of BIEM_TUNING: "
+    variable = "__".join((section, *rest)).upper()
+    more = "__…" if section in OPERATOR and not rest else ""
+    return f"BIEM_{variable.removeprefix('BIEM_')}{more}: "
+
+
 def load_settings(env_file: Path | None = None) -> Settings:
     """Settings from the environment and, below it, `env_file`; `ConfigError` names each setting that is wrong."""
     if env_file is not None and not env_file.is_file():
@@ -208,7 +220,7 @@ def load_settings(env_file: Path | None = None) -> Settings:
         return Settings(_env_file=env_file)
     except ValidationError as error:
         faults = "; ".join(
-            f"{'.'.join(map(str, fault['loc'])) or 'settings'}: {fault['msg'].removeprefix('Value error, ')}"
+            f"{_named(fault['loc'])}{fault['msg'].removeprefix('Value error, ')}"
             for fault in error.errors(include_input=False, include_url=False)
         )
         raise ConfigError(f"settings cannot be used: {faults}") from None

@@ -7,7 +7,7 @@ from biem.errors import InvalidInput
 from biem.importers.json_stream import JsonShape, shape_of
 
 FORMATS = {
-    "jsonl": "transcripts, one JSON object a line: a message or a conversation",
+    "jsonl": 'transcripts, one JSON object a line: a message with "text" or "content", or a conversation with "turns"',
     "chatgpt": "ChatGPT export: conversations.json or the whole zip",
     "claude": "Claude export: conversations.json, memories.json or the whole zip",
     "claude-code": "Claude Code sessions: *.jsonl or a folder of them",

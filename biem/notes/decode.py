@@ -28,6 +28,7 @@ _SAMPLE = 256 << 10
 _HEAD = 8 << 10
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _MOST_CONTROLS = 0.02
+_REPLACED = "\ufffd \t\n"
 _LEAST_WIDE, _MOSTLY = 8, 0.8
 """Of characters, and the share of them that are Latin, in UTF-16 without a mark."""
 _ALONE = re.compile(rb"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
@@ -84,6 +85,8 @@ def _decoded(path: str, data: bytes, encoding: str, errors: str = "strict") -> D
     text = storable(data.decode(encoding, errors)).replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
         return SkippedNote(path, "unreadable", "it is empty: write something, or delete it")
+    if not text.strip(_REPLACED):
+        return SkippedNote(path, "unreadable", "no character of it can be read: save it again as UTF-8")
     return DecodedText(text, encoding)
 
 

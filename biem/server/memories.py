@@ -3,7 +3,8 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Header, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Discriminator, Field
+from pydantic import Tag as PydanticTag
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -45,6 +46,11 @@ class _Many(BaseModel):
     wait: bool = False
 
 
+def _form(body: object) -> str:
+    """What a body is meant to be, so that only what is wrong with that is said."""
+    return "ManyMemories" if isinstance(body, dict) and "items" in body else "OneMemory"
+
+
 def memories_router() -> APIRouter:
     """Posting, reading and changing memories."""
     router = APIRouter()
@@ -57,7 +63,11 @@ def memories_router() -> APIRouter:
 
 def remember(
     request: Request,
-    body: Annotated[_One | _Many, Body()],  # type: ignore[valid-type]
+    body: Annotated[
+        Annotated[_One, PydanticTag("OneMemory")] | Annotated[_Many, PydanticTag("ManyMemories")],  # type: ignore[valid-type]
+        Discriminator(_form),
+        Body(),
+    ],
     once: Once = None,
 ) -> Response:
     """Store one text, or `items`, up to a thousand; answers the ids once they are durable.

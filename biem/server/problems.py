@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 
 from biem.errors import BiemError, KeyInvalid, NotIndexed, RateLimited, RefConflict, RevisionConflict, StoreUnavailable
+from biem.server.faults import place_of, words_of
 
 MEDIA_TYPE = "application/problem+json"
 TYPE = "urn:biem:problem:"
@@ -132,9 +133,7 @@ def _allowed(request: Request) -> str:
 
 async def of_validation(_: Request, error: Exception) -> Response:
     """Arguments that the description of the API excludes; says which, and repeats none."""
-    found = [
-        {"at": "/".join(map(str, fault["loc"])), "message": fault["msg"]} for fault in getattr(error, "errors", list)()
-    ]
+    found = [{"at": place_of(fault), "message": words_of(fault)} for fault in getattr(error, "errors", list)()]
     detail = "; ".join(f"{fault['at']}: {fault['message']}" for fault in found[:3])
     return problem(422, kind=f"{TYPE}invalid-input", detail=detail, errors=found[:20])
 

@@ -12,7 +12,7 @@ BODY_TIMEOUT_S = 30.0
 
 async def read_body(headers: Headers, receive: Receive, most: int) -> bytes | None:
     """The whole body, at most `most` bytes; None when the client went away."""
-    too_large = BodyTooLarge(f"the body may have {most:,} bytes")
+    too_large = BodyTooLarge(f"the body may have at most {most:,} bytes; send it in parts")
     announced = headers.get("content-length", "0")
     if announced.isascii() and announced.isdigit() and (len(announced) > 18 or int(announced) > most):
         raise too_large

@@ -1,6 +1,7 @@
 """`biem mirror`: memories as Markdown files."""
 
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +10,7 @@ import typer
 from biem.cli.invocation import NO_WORKER, of
 from biem.cli.output import Interrupted
 from biem.domain.transfer import ON_CONFLICT
+from biem.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from biem.cli.output import Output
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 TROUBLED = 10
 """Exit code of `status` and `sync` where a person has to look at files."""
+_NEEDS_A_PERSON = {"broken", "held", "refused"}
 
 app = typer.Typer(help="Memories as Markdown files that people read, edit and commit. Off until a folder is added.")
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER")]
@@ -72,7 +75,9 @@ def sync(
         bool, typer.Option("--accept-deletions", help="Archive memories also where most files are missing.")
     ] = False,
 ) -> None:
-    """Make files and memories say the same; exits with 10 if a file needs a person."""
+    """Make files and memories say the same; exits with 10 if a file needs a person, with 6 if a folder cannot be read
+    or another process is syncing it.
+    """
     invocation = of(context)
     invocation.changes |= NO_WORKER
     out = invocation.out
@@ -84,9 +89,10 @@ def sync(
                 ticker.update(done, done)
 
             reports = memory.mirror.sync(folder, full=full, accept_deletions=accept_deletions, on_progress=progress)
+            found = memory.mirror.status()
     except KeyboardInterrupt:
         raise Interrupted("what was synced so far is stored; the same command goes on from there") from None
-    _tell(out, reports)
+    _tell(out, reports, found)
 
 
 @app.command("watch")
@@ -119,7 +125,7 @@ def adopt(context: typer.Context, folder: MaybeFolder = None) -> None:
     invocation.changes |= NO_WORKER
     with invocation.memory() as memory:
         report = memory.mirror.adopt(folder)
-    _tell(invocation.out, [report])
+    _tell(invocation.out, [report], [])
 
 
 @app.command("export")
@@ -156,13 +162,27 @@ def import_folder(
     invocation.out.result(report, lambda: invocation.out.line(said))
 
 
-def _tell(out: "Output", reports: "list[MirrorReport]") -> None:
-    out.result({"roots": reports}, lambda: out.line("\n".join(map(_line, reports))))
+def unfinished(reports: Sequence["MirrorReport"], found: Sequence["MirrorStatus"]) -> int:
+    """The exit code of a sync, from what it did and what `status` says after it; 0 if nothing is left to be done.
+
+    A file that could not be read by an earlier sync is not read again before it changes, and still needs a person.
+    """
+    synced = {each.root for each in reports}
+    left = [state for each in found if each.root.path in synced for _, state, _ in each.troubled]
+    if any(each.busy or (each.reason and not each.held) for each in reports):
+        return StoreUnavailable.exit_code
+    return TROUBLED if any(each.troubled or each.held for each in reports) or _NEEDS_A_PERSON & {*left} else 0
+
+
+def _tell(out: "Output", reports: Sequence["MirrorReport"], found: Sequence["MirrorStatus"]) -> None:
+    out.result({"roots": reports}, lambda: out.line("\n".join(map(_line, reports))) if reports else None)
     if not reports:
         out.note("no folders on this machine; `biem mirror add FOLDER` makes one")
-    if any(each.troubled or each.held for each in reports):
+    code = unfinished(reports, found)
+    if code == TROUBLED:
         out.note("`biem mirror status` names the files that need you")
-        raise typer.Exit(TROUBLED)
+    if code:
+        raise typer.Exit(code)
 
 
 def _line(report: "MirrorReport") -> str:

@@ -40,6 +40,8 @@ def listed(context: typer.Context) -> None:
         found = memory.projects.list()
     rows = [(project.key, project.name, host, root) for project in found for host, root in project.roots or [("", "")]]
     invocation.out.result({"projects": found}, lambda: invocation.out.table(("key", "name", "host", "folder"), rows))
+    if not found:
+        invocation.out.note("no projects; `biem project link FOLDER KEY` makes one")
 
 
 @app.command("rename")

@@ -1,5 +1,6 @@
 """`biem web`: the page of a memory, for the person at this machine."""
 
+import errno
 import socket
 from contextlib import nullcontext
 from typing import Annotated
@@ -61,7 +62,9 @@ def listening(host: str, port: int) -> socket.socket:
     try:
         listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
-        raise ConfigError(f"cannot listen on port {port} of {host} ({error.strerror}); give another --port") from error
+        other = "--port" if error.errno in (errno.EADDRINUSE, errno.EACCES) else "--host, an address of this machine"
+        why = (error.strerror or str(error)).split(" (while ")[0]
+        raise ConfigError(f"cannot listen on port {port} of {host} ({why}); give another {other}") from error
     # Its connections inherit it. The event loop sets it on sockets that it makes itself only, and without it the end of
     # an answer waits for the other side's delayed acknowledgement, 40 ms.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -145,6 +145,8 @@ def conditions(
         None if time is None else require_time(time, name, now, _FAR_FUTURE_DAYS)
         for time, name in ((since, "since"), (until, "until"), (as_of, "as_of"))
     )
+    if since is not None and until is not None and since > until:
+        raise InvalidInput(f"since must not be after until: {since.isoformat()} is after {until.isoformat()}")
     if not _is_number(min_energy) or not 0.0 <= min_energy <= 1.0:
         raise InvalidInput(f"min_energy must be a number from 0 to 1, not {min_energy!r}")
     mood = (-1.0, 1.0) if sentiment is None else sentiment

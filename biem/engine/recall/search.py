@@ -183,7 +183,8 @@ class Searcher:
         try:
             return work()
         except BiemError as error:
-            logger.warning("recall continues without %s: %s", server, error)
+            if server not in found.degraded:  # two searches on one server fail with the same words
+                logger.warning("recall continues without %s: %s", server, error)
             if not isinstance(error, CallRefused | InvalidInput):  # these concern only this request
                 self._down_until[server] = time.monotonic() + self._policy.retry_down_s
             if server not in found.degraded:

@@ -171,8 +171,9 @@ class RecordImport:
     def _refuse(self, line: BadLine, cause: InvalidInput | None = None) -> None:
         if not self._skip_bad:
             before = self.report.stored + self.report.already_there
+            stands = "would be stored" if self.report.dry_run else "are stored"
             error = type(cause or InvalidInput(""))(
-                f"{line}; {before} earlier messages are stored; repair it, or leave bad lines out with --skip-bad"
+                f"{line}; {before:,} earlier messages {stands}; repair it, or leave bad lines out with --skip-bad"
             )
             raise error from cause
         self.report.bad += 1

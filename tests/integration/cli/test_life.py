@@ -129,7 +129,7 @@ def test_what_is_archived_is_no_answer_until_it_is_restored(cli: Cli) -> None:
 def test_a_night_is_reported_and_the_next_one_has_nothing_to_do(cli: Cli) -> None:
     # Given facts that no one has slept over
     scope = ("--user", "night")
-    told(cli, "night", CAT, LISBON)
+    ids = told(cli, "night", CAT, LISBON)
     # When the scope sleeps twice
     first, second = cli("sleep", *scope, "--json").document, cli("sleep", *scope)
     # Then the first night built concepts, and the second did nothing, job by job
@@ -148,6 +148,8 @@ def test_a_night_is_reported_and_the_next_one_has_nothing_to_do(cli: Cli) -> Non
     assert CAT["text"] in related.document["related"][0]["memory"]
     assert facts.document == {"facts": []}
     assert (nothing.stdout, nothing.stderr) == ("", "it reminds of nothing\n")
+    # And a memory that is linked with a concept shows its name
+    assert "\tconcept: " in cli("links", ids["cat"], *scope).stdout
 
 
 @pytest.mark.long

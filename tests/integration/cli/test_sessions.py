@@ -69,6 +69,7 @@ def test_the_commands_of_a_chat_loop_are_commands_of_the_shell(cli: Cli) -> None
     ]
     assert "核心记忆：8 tokens" in cli("memory", "stats", "--language", "zh", *scope).stdout
     assert cli("memory", "core", *scope).stdout == "1. The blue barrel is in the barn\n"
+    assert cli("memory", "/memory core", *scope).stdout == "1. The blue barrel is in the barn\n"
     assert "blue barrel" in cli("memory", "search", "blue", "barrel", *scope).stdout
     assert "promote: 0" in cli("memory", "maintenance", *scope).stdout
     assert "/memory stats" in cli("memory", "sing", *scope).stdout

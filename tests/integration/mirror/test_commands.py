@@ -38,6 +38,10 @@ def test_memories_are_files_and_files_are_memories_in_a_shell(cli: Cli, tmp_path
     (root / "core" / "odd.md").write_text("---\ntags: [\n---\nx\n")
     assert cli("mirror", "sync", *scope, "--json", code=10).document["roots"][0]["troubled"] == 1
     assert "core/odd.md: broken: line" in cli("mirror", "status", *scope, code=10).stdout
+    assert cli("mirror", "sync", *scope, "--json", code=10).document["roots"][0]["troubled"] == 0
+    root.rename(tmp_path / "away")
+    assert "no folder" in cli("mirror", "sync", *scope, code=6).stdout
+    (tmp_path / "away").rename(root)
     assert cli("mirror", "sync", str(tmp_path / "else"), *scope, "--json", code=3).error["kind"] == "NotFound"
     # Export, wipe, import
     cli("mirror", "export", str(tmp_path / "out"), *scope)

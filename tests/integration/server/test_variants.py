@@ -184,3 +184,17 @@ def test_an_mcp_session_is_not_resumed_with_another_key(site: Site) -> None:
         given = theirs.request(method, "/mcp", headers=HEADERS)
         problem(given, 405)
         assert given.headers["allow"] == "POST"
+
+
+def test_a_wrong_body_is_named_in_the_words_of_what_it_was_meant_to_be(site: Site) -> None:
+    # Given bodies that are nearly one memory, or nearly several / When they are sent
+    browser = site.browser(site.key().token)
+
+    def said(body: object) -> str:
+        return str(problem(browser.post("/v1/memories", json=body), 422, "invalid-input")["detail"])
+
+    # Then only what is wrong with that form is said
+    assert said({"txt": "hi"}) == "body/OneMemory/text: is missing; body/OneMemory/txt: there is no such field"
+    assert said({"text": "hi", "wai": True}) == "body/OneMemory/wai: there is no such field"
+    assert said({"items": [{"text": 5}]}) == "body/ManyMemories/items/0/text: Input should be a valid string"
+    assert said(["hi"]) == "body/OneMemory: must be a JSON object, with Content-Type: application/json"

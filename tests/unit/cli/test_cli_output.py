@@ -15,6 +15,7 @@ from biem.cli import output
 from biem.cli.admin import exit_code_of
 from biem.cli.app import application, command_of, hoist, run
 from biem.cli.commands import COMMANDS, GROUPS
+from biem.cli.memories import show_hits
 from biem.cli.output import Output, Ticker, decode, on_one_line, percentile, plain, printable, to_json
 from biem.domain.node import Hit, Hits, Node, Receipt, StoreCount
 from biem.domain.scope import Scope
@@ -58,6 +59,16 @@ def test_hits_become_plain_values() -> None:
     assert hit["node"]["scope"] == {"tenant": "acme", "user": "lin", "project": ""}
     assert hit["node"]["energy"] is None  # JSON has no NaN
     assert "我对花生过敏" in to_json(hits)
+
+
+def test_a_hit_without_a_reason_says_so_when_reasons_are_asked_for() -> None:
+    hits = Hits([Hit(node(), 0.5, {}, reasons=("含有你的词：花生",)), Hit(node("another"), 0.1, {})])
+    out = make()
+    show_hits(out, hits, why=True, signals=False, without="no single reason stands out")
+    assert [line.strip() for line in said(out).splitlines()][1::2] == [
+        "含有你的词：花生",
+        "no single reason stands out",
+    ]
 
 
 def test_a_receipt_says_whether_it_is_complete() -> None:

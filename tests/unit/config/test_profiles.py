@@ -85,7 +85,7 @@ def test_the_default_profile_is_no_profile(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_an_unknown_profile_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BIEM_PROFILE", "elephant")
-    with pytest.raises(ConfigError, match=r"profile: .*'aimate'"):
+    with pytest.raises(ConfigError, match=r"BIEM_PROFILE: .*'aimate'"):
         load_settings()
 
 

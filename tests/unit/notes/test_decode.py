@@ -88,6 +88,8 @@ def test_an_unsure_guess_is_skipped_with_the_command_that_converts(data: bytes) 
         (b" \n\t\n", "unreadable", "empty"),
         (codecs.BOM_UTF8, "unreadable", "empty"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01", "unreadable", "no text"),
+        (codecs.BOM_UTF16_LE + b"\x01", "unreadable", "UTF-8"),
+        (codecs.BOM_UTF16_LE + b"\x00\xd8\n\x00", "unreadable", "UTF-8"),
         (b"a" * (LIMIT + 1), "too-large", "1,048,577 bytes"),
     ],
 )

@@ -217,7 +217,10 @@ def _require_alone(connection: Connection) -> None:
     deadline = time.monotonic() + _LEAVING_S
     while others := _one(connection, queries()["other_programs"]):
         if time.monotonic() >= deadline:
-            raise ConfigError(f"{others} connections of running programs use this database; stop them, then repeat")
+            raise ConfigError(
+                f"{others} connections of running programs use this database; stop them, then repeat "
+                "(servers, workers, and `biem local down`, which ends the indexer of the embedded servers)"
+            )
         time.sleep(_LOOK_S)  # a connection may just be closing; PostgreSQL sends no notification
 
 

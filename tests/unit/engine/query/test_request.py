@@ -75,6 +75,12 @@ def test_a_number_out_of_range_is_refused_with_the_range(asked: dict[str, Any], 
         of(**asked)
 
 
+def test_a_period_that_ends_before_it_begins_is_refused_and_not_searched_in_vain() -> None:
+    with pytest.raises(InvalidInput, match="since must not be after until: "):
+        conditions(START, since=START + HOUR, until=START)
+    assert conditions(START, since=START, until=START).until == START
+
+
 @pytest.mark.parametrize("place", [0, 3, 4, 5])
 @pytest.mark.parametrize(
     ("names", "said"),

@@ -124,6 +124,23 @@ def test_a_server_that_just_failed_is_not_asked_again(places: Places, searcher: 
     assert (places.asked, found.dense, found.text, found.degraded) == (["words"], {}, {"c": 1.0}, ["milvus"])
 
 
+def test_two_searches_on_one_server_that_is_down_are_one_line_in_the_log(
+    places: Places, searcher: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    # Given a server that is asked for two things at once and is down
+    def down(*_: object) -> Mapping[str, float]:
+        raise StoreUnavailable("Milvus is down")
+
+    places.broken = True
+    places.dense = down  # type: ignore[assignment]
+    places.text_search = lambda *_: {"c": 1.0}  # type: ignore[attr-defined]
+
+    # When something is searched for / Then the log says it once
+    found = searcher.search(Scope(), "tea", [], ["tea"], 5, Filter())
+    assert found.degraded == ["milvus"]
+    assert caplog.messages == ["recall continues without milvus: Milvus is down"]
+
+
 def test_a_server_that_refused_one_call_is_asked_the_next_one(places: Places, searcher: Any) -> None:
     # Given a server that refuses what one caller asks
     places.serial = places.broken = True

@@ -98,7 +98,7 @@ def test_a_dry_run_counts_the_same_and_stores_nothing() -> None:
     done = run(shelf, *entries)
     assert (planned.read, planned.stored, planned.already_there) == (done.read, done.stored, done.already_there)
     assert (done.stored, done.already_there) == (2, 2)
-    with pytest.raises(InvalidInput, match="text is bad; 1 earlier messages are stored"):
+    with pytest.raises(InvalidInput, match="text is bad; 1 earlier messages would be stored"):
         run(shelf, record("fine"), record("bad"), dry_run=True)
 
 

@@ -1,0 +1,25 @@
+"""Faults that pydantic finds in arguments, in words for the one who sent them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+_WORDS = {
+    "missing": "is missing",
+    "extra_forbidden": "there is no such field",
+    "model_attributes_type": "must be a JSON object, with Content-Type: application/json",
+    "model_type": "must be a JSON object",
+    "dict_type": "must be a JSON object",
+}
+
+
+def place_of(fault: Mapping[str, Any]) -> str:
+    """Where it is: `body/text`."""
+    return "/".join(map(str, fault["loc"]))
+
+
+def words_of(fault: Mapping[str, Any]) -> str:
+    """What is wrong there; never the value, which may be a secret."""
+    if fault["type"] == "json_invalid":
+        return f"no JSON: {fault.get('ctx', {}).get('error', 'it breaks off')}"
+    said: str = _WORDS.get(fault["type"], fault["msg"])
+    return said.removeprefix("Value error, ")
