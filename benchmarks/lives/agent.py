@@ -116,7 +116,7 @@ class Agent:
         if turn.role == "fact":
             memory_id: str | None = self.memory.remember(turn.text, ref=turn.id)
         elif turn.role == "user":
-            memory_id = plugin.record_user_message(turn.text, ref=turn.id, speaker=self._speaker)
+            memory_id = plugin.record_user_message(turn.text, ref=turn.id, speaker=turn.speaker or self._speaker)
         else:
             memory_id = plugin.record_assistant_message(turn.text, ref=turn.id)
         assert memory_id is not None, "the plugin could not store a message"

@@ -41,6 +41,8 @@ class Turn:
     sort: str
     key: str = ""
     """Of the matter that it is said about, or alludes to."""
+    speaker: str = ""
+    """The name under which the message is recorded, where several people talk."""
 
 
 @dataclass(frozen=True, slots=True)

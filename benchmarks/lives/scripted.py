@@ -12,7 +12,7 @@ from benchmarks.lives.schedule import START
 
 BY_HAND = Path(__file__).with_name("by_hand")
 _BETWEEN = timedelta(seconds=47)
-_MESSAGE = re.compile(r"(?P<who>[udf]) (?:-|(?P<told>[^\s=+]+[=+]\S+)) (?P<text>.+)")
+_MESSAGE = re.compile(r"(?P<who>[udf])(?:@(?P<name>\S+))? (?:-|(?P<told>[^\s=+]+[=+]\S+)) (?P<text>.+)")
 _TOLD = re.compile(r"(?P<matter>[^=+]+)(?P<sign>[=+])(?P<value>.+)")
 _QUESTION = re.compile(r"\?(?:none|(?P<past>past)? (?P<matter>\S+)) (?P<text>.+)")
 _ROLES: dict[str, Role] = {"u": "user", "d": "assistant", "f": "fact"}
@@ -66,7 +66,7 @@ class _Script:
         elif told := _MESSAGE.fullmatch(line):
             facts = [fact for one in (told["told"] or "").split(",") if (fact := _TOLD.fullmatch(one))]
             key = facts[0]["matter"] if facts else ""
-            turn = self._say(_ROLES[told["who"]], told["text"], "tell" if facts else "small", key)
+            turn = self._say(_ROLES[told["who"]], told["text"], "tell" if facts else "small", key, told["name"] or "")
             for fact in facts:
                 self._tell(fact["matter"], fact["value"], turn, also=fact["sign"] == "+")
         else:
@@ -78,10 +78,10 @@ class _Script:
         matter.say(said, "also" if also else "change")
         matter.carry(said, turn)
 
-    def _say(self, role: Role, text: str, sort: str, key: str) -> str:
+    def _say(self, role: Role, text: str, sort: str, key: str, speaker: str = "") -> str:
         self._at += _BETWEEN
         name, session = f"{self._name}-t{len(self.turns)}", f"{self._name}-s{self._session}"
-        self.turns.append(Turn(name, self._at, session, role, _lang(text), text, sort, key))
+        self.turns.append(Turn(name, self._at, session, role, _lang(text), text, sort, key, speaker))
         return name
 
     def questions(self) -> Iterator[Question]:

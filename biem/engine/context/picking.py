@@ -114,23 +114,19 @@ class Picker:
     def _order(self, lines: list[RatedLine], question: LineQuestion, least: float) -> None:
         """Lift the lines that tell how things are now above those that they succeed, or the reverse if asked.
 
-        In dialogues of several people recorded replacements and the changes that the ranking found are lifted, no
-        probable ones: the weights are of one user's talks.
+        In dialogues of several people the changes that the ranking found count, too.
         """
-        fitted = not are_of_several_people(lines)
         if question.now or ("time" in question.matter.wants and not question.former):
             lift_replacements(lines, question)
-            if fitted:
-                succession = Succession(lines, question)
-                lift_successors(lines, succession, least)
-                show_possible_successor(lines, succession, least)
-            else:
+            succession = Succession(lines, question)
+            lift_successors(lines, succession, least)
+            show_possible_successor(lines, succession, least)
+            if are_of_several_people(lines):
                 lift_reported_changes(lines)
         elif question.former:
             lift_former(lines)
-            if fitted:
-                lift_predecessors(lines, Succession(lines, question), least)
-        elif fitted and _OF_AN_ACT.search(question.text):
+            lift_predecessors(lines, Succession(lines, question), least)
+        elif _OF_AN_ACT.search(question.text):
             lift_sure_successors(lines, Succession(lines, question), least)
 
 

@@ -47,6 +47,12 @@ def is_of_another_kind(newer: RatedLine, older: RatedLine, asked: Matter) -> boo
     return bool(asked.kinds & other - one) and bool(one - other - asked.kinds)
 
 
+def is_own_of_another(newer: RatedLine, older: RatedLine) -> bool:
+    """Whether the speakers differ and one speaks of himself or herself: Daniel's home is not Priya's."""
+    one, two = newer.hit.node.speaker, older.hit.node.speaker
+    return bool(one and two and one != two) and "me" in newer.matter.persons | older.matter.persons
+
+
 def gives_as_much(newer: Matter, older: Matter, asked: Matter) -> bool:
     """Whether the newer has a value of the requested kind if the older has one."""
     return asked.wants & older.gives <= newer.gives

@@ -31,6 +31,7 @@ from biem.engine.context.same_subject import (
     gives_as_much,
     is_of_another_kind,
     is_of_another_way,
+    is_own_of_another,
     likeness,
     relatives,
     things_of,
@@ -104,7 +105,7 @@ class Succession:
         node = newer.hit.node
         if node.at <= older.hit.node.at or (ASSISTANT in (node.source, node.speaker) and not newer.hit.reports):
             return False
-        if supposes(node) or newer.matter.open:
+        if supposes(node) or newer.matter.open or is_own_of_another(newer, older):
             return False
         if self.gives_way(newer, older):
             return True
