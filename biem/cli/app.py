@@ -8,17 +8,17 @@ import platform
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from importlib.metadata import version as installed_version
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from biem.cli.commands import COMMANDS, GROUPS, resolved
-from biem.cli.help import PlainCommand, PlainGroup, plain
 from biem.cli.invocation import Invocation, of
 from biem.cli.output import INTERRUPTED, Output
 
@@ -36,6 +36,39 @@ EPILOG = (
     "memory revised, 5 settings or schema, 6 a server is down, 7 a server is full, 8 the embedder is down, "
     "9 the embedder answers another dimension, 10 diagnose, lint or mirror found something, 130 interrupted."
 )
+
+
+class PlainCommand(TyperCommand):
+    """A command whose help says of a switch no type, where Typer says `<bool>`, and never `<list[str]>`."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        _simplify(self.get_params(ctx))
+        super().format_help(ctx, formatter)
+
+
+class PlainGroup(TyperGroup):
+    """The same for a command that has commands."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        _simplify(self.get_params(ctx))
+        super().format_help(ctx, formatter)
+
+
+def plain(group: typer.Typer) -> typer.Typer:
+    """The group, whose commands have such a help."""
+    for each in group.registered_commands:
+        each.cls = PlainCommand
+    return group
+
+
+def _simplify(parameters: Iterable[Any]) -> None:
+    for each in parameters:
+        if each.metavar is None and getattr(each, "is_flag", False):
+            each.metavar = ""
+        elif each.metavar is None and getattr(each, "multiple", False):
+            each.metavar = "<str>"
 
 
 def _show_version(wanted: bool) -> None:

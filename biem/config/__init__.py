@@ -201,7 +201,7 @@ def memory_is_disabled() -> bool:
 
 
 def _named(location: tuple[int | str, ...]) -> str:
-    """Before what is wrong, the name under which a user sets it; nothing where several are at fault together."""
+    """The name under which a user sets a value, before its fault; empty where several values do not fit together."""
     if not location:
         return ""
     section, *rest = map(str, location)

@@ -18,7 +18,7 @@ def place_of(fault: Mapping[str, Any]) -> str:
 
 
 def words_of(fault: Mapping[str, Any]) -> str:
-    """What is wrong there; never the value, which may be a secret."""
+    """The fault; never the value, which may be a secret."""
     if fault["type"] == "json_invalid":
         return f"no JSON: {fault.get('ctx', {}).get('error', 'it breaks off')}"
     said: str = _WORDS.get(fault["type"], fault["msg"])

@@ -47,7 +47,7 @@ class _Many(BaseModel):
 
 
 def _form(body: object) -> str:
-    """What a body is meant to be, so that only what is wrong with that is said."""
+    """The form that a body is meant to have: only faults of that form are named."""
     return "ManyMemories" if isinstance(body, dict) and "items" in body else "OneMemory"
 
 

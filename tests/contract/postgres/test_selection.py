@@ -135,6 +135,8 @@ def test_conditions_that_few_meet_use_an_index_with_any_statistics(
         dsn = make_conninfo(stack.postgres_dsn, dbname=own.enter_context(fresh_database(stack.postgres_dsn)))
         admin = own.enter_context(psycopg.connect(dsn, autocommit=True))
         records = own.enter_context(closing(build_records(dsn)))
+        if admin.info.server_version < 160_000 and index == "memories_warm":
+            pytest.skip("migration 27 makes this index from PostgreSQL 16 on")
         ids = list(remember(records, scope, [f"said {n}" for n in range(6_000)]).values())
         plan = planned(name, index, where, ids, admin, scope, analysed=analysed)
 
