@@ -54,17 +54,22 @@ class LateRules:
         self, older: Statement, newer: Statement, similarity: float | None, *, least: float = 0.0
     ) -> Verdict | None:
         """As the port says."""
-        older, newer = (replace(side, text=in_first_person(side.text)) for side in (older, newer))
+        older, newer = _by_the_user(older), _by_the_user(newer)
         return (self._rules or self._made()).compare(older, newer, similarity, least=least)
 
     def rivals(self, older: Statement, newer: Statement) -> bool:
         """As the port says."""
-        older, newer = (replace(side, text=in_first_person(side.text)) for side in (older, newer))
+        older, newer = _by_the_user(older), _by_the_user(newer)
         return (self._recall_rules or self._part()).rivals(older, newer)
 
     def matter(self, text: str) -> Matter:
         """As the port says."""
         return (self._recall_rules or self._part()).matter(in_first_person(text))
+
+
+def _by_the_user(one: Statement) -> Statement:
+    text = in_first_person(one.text)
+    return one if text is one.text else replace(one, text=text)
 
 
 def build() -> LateRules:
