@@ -5,11 +5,14 @@ Every test tells one story twice through the public API, on one clock, in two sc
 
 import gc
 import json
+import sys
+import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from datetime import timedelta
 from functools import partial
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -91,6 +94,21 @@ class World:
 Open = Callable[..., World]
 
 
+def _workers_wait() -> bool:
+    """Whether every worker of this process waits to be woken: one that looks for a last job would take one of another
+    world, and do it by its own policies.
+    """
+    frames = sys._current_frames()
+    stacks = [frames.get(each.ident or 0) for each in threading.enumerate() if each.name == "biem-worker"]
+    return all(_is_waiting(frame) for frame in stacks if frame is not None)
+
+
+def _is_waiting(frame: FrameType | None) -> bool:
+    while frame is not None and frame.f_code.co_filename == threading.__file__:
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_name == "_loop"
+
+
 @pytest.fixture(scope="module")
 def everything(testbed: Testbed) -> Iterator[World]:
     """A connection with the default policies, for all tests; connecting takes longer than a story.
@@ -111,6 +129,7 @@ def world(testbed: Testbed, everything: World) -> Iterator[Open]:
             user = uuid.uuid4().hex
             if not policies:
                 return World(everything.memory.scope(user=user), everything.clock)
+            eventually(_workers_wait)
             clock = HeldClock(everything.clock.now())
             settings = testbed.settings(**{"sleep": ONLY_SLEEP, "aim": FORM_ALL, **policies})
             memory = biem.connect(settings, scope=biem.Scope(user=user), embedder=WordEmbedder(dim=512), clock=clock)
