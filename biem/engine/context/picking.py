@@ -114,15 +114,18 @@ class Picker:
     def _order(self, lines: list[RatedLine], question: LineQuestion, least: float) -> None:
         """Lift the lines that tell how things are now above those that they succeed, or the reverse if asked.
 
-        In dialogues of several people the changes that the ranking found count, too.
+        In dialogues of several people the changes that the ranking found count, too, and other lines go first only if
+        they are successors more probably than not: the weights are of one user's talks.
         """
         if question.now or ("time" in question.matter.wants and not question.former):
             lift_replacements(lines, question)
             succession = Succession(lines, question)
-            lift_successors(lines, succession, least)
-            show_possible_successor(lines, succession, least)
             if are_of_several_people(lines):
+                lift_sure_successors(lines, succession, least)
                 lift_reported_changes(lines)
+            else:
+                lift_successors(lines, succession, least)
+            show_possible_successor(lines, succession, least)
         elif question.former:
             lift_former(lines)
             lift_predecessors(lines, Succession(lines, question), least)
