@@ -8,7 +8,7 @@ from functools import lru_cache
 _KEPT = 4_096
 _LONGEST = 2_000
 """Characters of a text that is read so; a longer one is a document."""
-_SOMEBODY_SPEAKS = re.compile(
+_FIRST_PERSON = re.compile(
     r"(?<!\btell )(?<!\bshow )(?<!\bgive )(?<!\bremind )\bme\b|\b(?:i|my|mine|we|us|our)\b|(?<!告诉)(?<!给)[我咱俺]",
     re.IGNORECASE,
 )
@@ -66,12 +66,12 @@ _CHINESE = re.compile(
 
 @lru_cache(_KEPT)
 def in_first_person(text: str, *, fact: bool = False) -> str:
-    """The text with the user as its speaker; unchanged where somebody speaks in it already, or names no user.
+    """The text with the user as its speaker; unchanged if it is in the first person already, or names no user.
 
     `fact`: it is no message of a talk, so that one without a subject is about the user, too.
-    "The user complained …" in a message with "I" or "we" is about a user of somebody's product.
+    "The user complained …" in a message with "I" or "we" is about a user of a product.
     """
-    if len(text) > _LONGEST or _SOMEBODY_SPEAKS.search(text) is not None:
+    if len(text) > _LONGEST or _FIRST_PERSON.search(text) is not None:
         return text
     if _THE_USER.search(text) is None:
         return _NO_SUBJECT.sub(_with_subject, text) if fact else text
@@ -87,15 +87,15 @@ def in_first_person(text: str, *, fact: bool = False) -> str:
 
 
 def tells_of_user(text: str) -> bool:
-    """Whether somebody speaks of himself in a text, read by `in_first_person`."""
-    return _SOMEBODY_SPEAKS.search(text) is not None
+    """Whether a text, read by `in_first_person`, is in the first person."""
+    return _FIRST_PERSON.search(text) is not None
 
 
 def _with_subject(found: re.Match[str]) -> str:
     if found["noun"]:
         return f"My {found['noun'][0].lower()}{found['noun'][1:]}"
     first, _, rest = found["verb"].partition(" ")
-    return f"I {_as_first(first) if first.lower() != 'was' else 'was'}{' ' if rest else ''}{rest}"
+    return f"I {_as_first(first)}{' ' if rest else ''}{rest}"
 
 
 def _spoken(found: re.Match[str]) -> str:

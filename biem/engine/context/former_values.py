@@ -36,7 +36,7 @@ _OWNS = re.compile(
     r"的|['’]s\b|[和跟与、]| and\b|自己|[们说问讲让叫要想觉提看嫌她他]| (?:says|said|asks|asked|told|wants|thinks"
     r"|suggested)\b"
 )
-"""After a name: what is told is of a thing or a relative of it, of two, or only said by it."""
+"""After a name: the statement is about a thing or a relative of it, about two, or only said by it."""
 _COMES = re.compile(
     r"顶[上着替班岗]?|接[上手着班管替过]|代[替管班课]|替|上手|换|改|归|交[给由]|[发转让留]给|轮到|的是|[现这]在|[这后]阵"
     r"|以后|今后|这[次回段几]|先[用拿借]|[租借买收雇请找]了|都[是用由找点去在]|来带|负责|[转挪搬移迁派调][\u4e00-\u9fff]?[到去给]"

@@ -84,13 +84,16 @@ def named_speakers(hits: Sequence[Hit]) -> frozenset[str]:
 
 
 def asked_of_speaker(text: str, speaker: str) -> str:
-    """A question about the only named speaker as he would ask it: "Where does Ann live?" is "Where do I live?"."""
+    """A question about the only named speaker or "the user" as he would ask it: "Where does Ann live?" is "Where do I
+    live?".
+    """
     for name in (speaker, *speaker.split()):
         if name in text:
             word = re.escape(name)
             said = re.sub(rf"\b{word}\b" if name.isascii() else word, "the user" if name.isascii() else "用户", text)
-            return in_first_person(said)
-    return text
+            if (read := in_first_person(said)) != said:
+                return read
+    return in_first_person(text)
 
 
 def speakers_meant(asked: frozenset[str], hits: Sequence[Hit]) -> dict[str, str]:

@@ -96,6 +96,6 @@ NO_CLAIM = re.compile(
     r"^[\u4e00-\u9fff]{1,3}了(?:快|近|大半|[\d一二三四五六七八九十两几半多])+(?:年|个?月|天|周|辈子)[^，。]?$"
     "|^(?:[说提讲谈]到|说起|关于|至于|对了|顺便|另外|记一下|提醒)"
 )
-"""How long it has been so, or what it will be about: no claim of its own."""
+"""How long it has been so, or what it will be about: no separate claim."""
 TITLES = re.compile("老师|师父|老板|领导")
 """Relations that are also titles of names: 陆老师."""

@@ -38,7 +38,7 @@ def test_what_is_written_about_the_user_is_read_as_if_he_said_it(written: str, r
 @pytest.mark.parametrize(
     "text",
     [
-        "I told the user that the export is late",  # somebody speaks: it is a user of his product
+        "I told the user that the export is late",  # in the first person: it is a user of a product
         "我们的用户反馈登录很慢",
         "User accounts are deleted after 30 days",
         "User table has 3M rows",

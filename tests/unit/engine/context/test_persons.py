@@ -2,7 +2,7 @@
 
 import pytest
 
-from biem.engine.context.persons import names_owner, states_own, without_receivers
+from biem.engine.context.persons import asked_of_speaker, names_owner, states_own, without_receivers
 
 
 @pytest.mark.parametrize(
@@ -71,3 +71,17 @@ def test_a_reason_tells_nothing_of_its_own(text: str, own: bool) -> None:
 )
 def test_who_is_given_something_is_left_out(text: str, left: str) -> None:
     assert without_receivers(text) == left
+
+
+@pytest.mark.parametrize(
+    ("asked", "read"),
+    [
+        ("Where does Ann live?", "Where do I live?"),
+        ("Where does Ann Lee live?", "Where do I live?"),
+        ("Where does the user live?", "Where do I live?"),
+        ("Is Ann my sister?", "Is Ann my sister?"),
+        ("When is the Annual Fair?", "When is the Annual Fair?"),
+    ],
+)
+def test_a_question_about_the_only_speaker_or_the_user_is_read_as_his(asked: str, read: str) -> None:
+    assert asked_of_speaker(asked, "Ann Lee") == read
