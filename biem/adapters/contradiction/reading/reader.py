@@ -124,6 +124,10 @@ class Reading:
         """Of all clauses."""
         return frozenset().union(*(clause.content for clause in self.clauses))
 
+    def who(self) -> frozenset[str]:
+        """Of all clauses."""
+        return frozenset().union(*(clause.who for clause in self.clauses))
+
     def tokens(self) -> frozenset[str]:
         """Of all clauses."""
         return frozenset().union(*(clause.tokens for clause in self.clauses))
