@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from importlib.resources import files
 
 from biem.adapters.contradiction.lexicon import marks
-from biem.adapters.contradiction.reading.journeys import opposed
 from biem.adapters.contradiction.reading.reader import Reading
 from biem.adapters.contradiction.recall_rules import RecallRules
 from biem.adapters.contradiction.statements.core import Core
@@ -94,7 +93,7 @@ class LaterStates:
             return {}
         if _ADDS.search(new.text) and not new.corrects:
             return {}
-        if old.which != new.which or before.which != after.which or opposed(one, other):
+        if before.which != after.which:
             return {}
         if _are_parallel(old, new) and not (after.changes or new.corrects):
             return {}
