@@ -209,6 +209,12 @@ STRONG = re.compile(
     re.IGNORECASE,
 )
 """Changes that end the former state; "now I play football" may be an addition."""
+OCCASIONS = re.compile(
+    r"\b(?:summer|winter|spring|autumn|christmas|easter|weekend|honeymoon|anniversary|new year|thanksgiving|birthday|wedding)\b"
+    r"|春节|新年|元旦|暑假|寒假|圣诞|五一|十一|国庆|中秋|端午|周末|蜜月|纪念日|婚礼",
+    re.IGNORECASE,
+)
+"""Purpose of a journey or a party."""
 OLD_ONE = re.compile(
     r"\b(?:my|our|the|his|her|their) (?:old|former|ex)\b|(?<![辆台部间套只把个件])旧|前任|老(?=手机|房|车|公司|家的)",
     re.IGNORECASE,

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from biem.adapters.analyzers.glossary import Glossary
+from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.lexicon.relatives import KIN
 from biem.adapters.contradiction.statements.core import Core, Piece
 
@@ -63,6 +64,12 @@ def are_of_two(old: Core, new: Core) -> bool:
     one, other = ({_WHICH.get(word, word) for word in core.which} for core in (old, new))
     rest = [{word for word in side if word in _COMPARED or word[0] == "#"} - _RANKS for side in (one, other)]
     return rest[0] != rest[1]
+
+
+def are_of_other_occasions(old: Core, new: Core) -> bool:
+    """Whether they name different occasions: a trip at Christmas, a trip at Easter."""
+    one, other = ({found.group().lower() for found in marks.OCCASIONS.finditer(side.text)} for side in (old, new))
+    return bool(one and other and one != other)
 
 
 def relatives_alike(one: frozenset[str], other: frozenset[str]) -> bool:

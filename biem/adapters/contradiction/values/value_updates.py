@@ -19,6 +19,7 @@ from biem.adapters.contradiction.statements.core_reader import StatementCores
 from biem.adapters.contradiction.statements.former import former_of
 from biem.adapters.contradiction.statements.likeness import (
     are_across,
+    are_of_other_occasions,
     are_of_two,
     known,
     within,
@@ -147,7 +148,7 @@ class ValueUpdates:
     def rivals(self, older: Reading, newer: Reading) -> bool:
         """Whether they differ only in the value, with or without a mark of change."""
         old, new = self.core(older), self.core(newer)
-        if not (old.holds and new.holds) or new.adds or opposed(older, newer):
+        if not (old.holds and new.holds) or new.adds or are_of_other_occasions(old, new) or opposed(older, newer):
             return False
         return self._differ(old, new) is not None
 
