@@ -27,7 +27,7 @@ def duplicate(older: Reading, newer: Reading) -> Verdict | None:
     """Both say the same: equal words, numbers and polarity, and the same people."""
     if not older.words or not newer.words:
         return Verdict("duplicate", _DUPLICATE, "equal text") if older.text == newer.text else None
-    if _who(older) != _who(newer) or _mood(older) != _mood(newer):
+    if older.who() != newer.who() or _mood(older) != _mood(newer):
         return None
     if older.words == newer.words:
         return Verdict("duplicate", _DUPLICATE, "equal words")
@@ -43,7 +43,7 @@ def swapped(older: Reading, newer: Reading, subjects: frozenset[str], reader: St
 
     `subjects` are words for attributes and people: swapping one of them changes the subject of the text.
     """
-    if older.words == newer.words or min(len(older.words), len(newer.words)) < _SWAP_WORDS:
+    if min(len(older.words), len(newer.words)) < _SWAP_WORDS:
         return None
     if _most_alike(older.words, newer.words) < _SWAP_RATIO:
         return None
@@ -107,10 +107,6 @@ def _swaps(
             joined.append([i, j, k, m])
     swaps = {(one[i:j], other[k:m]) for i, j, k, m in joined}
     return swaps if all(left and right for left, right in swaps) else None
-
-
-def _who(reading: Reading) -> frozenset[str]:
-    return frozenset().union(*(clause.who for clause in reading.clauses))
 
 
 def _mood(reading: Reading) -> set[tuple[bool, bool, bool, bool, frozenset[str]]]:

@@ -16,12 +16,11 @@ from collections.abc import Mapping
 from importlib.resources import files
 
 from biem.adapters.contradiction.lexicon import marks
-from biem.adapters.contradiction.reading.journeys import opposed
 from biem.adapters.contradiction.reading.reader import Reading
 from biem.adapters.contradiction.recall_rules import RecallRules
 from biem.adapters.contradiction.statements.core import Core
 from biem.adapters.contradiction.statements.former import former_of
-from biem.adapters.contradiction.statements.likeness import known
+from biem.adapters.contradiction.statements.likeness import HAN, known
 from biem.adapters.contradiction.statements.number_kinds import by_kind
 from biem.domain.conflict import Matter, Statement, Verdict
 
@@ -43,7 +42,6 @@ _ADDS = re.compile(
     re.IGNORECASE,
 )
 """Adds to what is known: allergic to cashews, too."""
-_HAN = re.compile("[\u4e00-\u9fff]")
 _JOINS = frozenset("我你他她它们的了是在有把从和跟与个到成为就都也又去来给对叫姓这那今明昨不没很最")
 """Chinese characters that belong to no word beside them."""
 _STRETCH = 6
@@ -94,7 +92,7 @@ class LaterStates:
             return {}
         if _ADDS.search(new.text) and not new.corrects:
             return {}
-        if old.which != new.which or before.which != after.which or opposed(one, other):
+        if before.which != after.which:
             return {}
         if _are_parallel(old, new) and not (after.changes or new.corrects):
             return {}
@@ -134,7 +132,7 @@ class LaterStates:
             "number_differs": differ,
             "further_words": differ and bool(gained),
             "only_new_number": bool(fresh) and numbers.keys().isdisjoint(fresh),
-            "translated": bool(_HAN.search(one.text)) != bool(_HAN.search(other.text)),
+            "translated": bool(HAN.search(one.text)) != bool(HAN.search(other.text)),
             "other_modifier": bool(modifier and modifier_now and modifier != modifier_now),
             "further_modifier": bool(modifier_now and not modifier),
         }
@@ -151,7 +149,7 @@ def _are_parallel(old: Core, new: Core) -> bool:
 
 def _modifiers(old: Core, new: Core) -> tuple[str, str]:
     """The words right before the first thing that both mention: the front tyre, the back tyre; 房贷利率, 车贷利率."""
-    if _HAN.search(old.text) and _HAN.search(new.text):
+    if HAN.search(old.text) and HAN.search(new.text):
         return _characters(old.text, new.text)
     for piece in sorted(old.words, key=lambda piece: piece.start):
         for same in new.words:
@@ -169,10 +167,10 @@ def _characters(old: str, new: str) -> tuple[str, str]:
     for start in range(len(old)):
         for end in range(min(start + _STRETCH, len(old)), start + 1, -1):
             stretch = old[start:end]
-            if _HAN.match(stretch) and _JOINS.isdisjoint(stretch) and stretch.isalnum() and stretch in new:
+            if HAN.match(stretch) and _JOINS.isdisjoint(stretch) and stretch.isalnum() and stretch in new:
                 return _bound(old[:start][-1:]), _bound(new[: new.index(stretch)][-1:])
     return "", ""
 
 
 def _bound(character: str) -> str:
-    return character if _HAN.match(character) and character not in _JOINS else ""
+    return character if HAN.match(character) and character not in _JOINS else ""

@@ -16,7 +16,7 @@ from importlib.resources import files
 
 from biem.adapters.contradiction.polarity import Polarity
 from biem.adapters.contradiction.reading.reader import Clause, Reading, StatementReader
-from biem.adapters.contradiction.statements.number_kinds import unit
+from biem.adapters.contradiction.statements.number_kinds import by_unit
 from biem.domain.scores import probability
 
 CEILING = 0.45
@@ -169,14 +169,7 @@ def _beginning(one: _Side, other: _Side) -> float:
 
 def _numbers(older: Reading, newer: Reading) -> tuple[bool, bool]:
     """Whether each has one number of a kind and these differ, and whether they share a number."""
-    one, other = _kinds(older), _kinds(newer)
+    one, other = by_unit(older.numbers), by_unit(newer.numbers)
     both = one.keys() & other.keys()
     differ = any(len(one[kind]) == len(other[kind]) == 1 and one[kind] != other[kind] for kind in both)
     return differ, any(one[kind] & other[kind] for kind in both)
-
-
-def _kinds(reading: Reading) -> dict[str, set[str]]:
-    kinds: dict[str, set[str]] = {}
-    for number in reading.numbers:
-        kinds.setdefault(unit(number), set()).add(number)
-    return kinds

@@ -24,6 +24,11 @@ def words(*names: str) -> frozenset[str]:
     return frozenset(word for name in names for line in columns(name) for column in line for word in column)
 
 
+def exclusive() -> dict[str, tuple[str, str]]:
+    """Values of which one thing has one at a time: the group of each, and the first of its synonyms."""
+    return {value: (row[0][0], column[0]) for row in columns("exclusive") for column in row[1:] for value in column}
+
+
 def denial() -> re.Pattern[str]:
     """Matches everything that a reading treats as a negation, and more: also parts of words."""
     negations = sets("grammar")["negation"]

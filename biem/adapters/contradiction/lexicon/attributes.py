@@ -93,23 +93,10 @@ _CLASSES = {
     "identity": (r"(?:i|he|she) (?:am|is) (?:now |not )?(?=an?\b)", r"我?(?:准确地说，)?我是(?=一?[名个位])"),
 }
 """English words (matched at word boundaries) and Chinese words of each class."""
-SINGLE = frozenset(
-    (
-        "home",
-        "job",
-        "employer",
-        "school",
-        "sport",
-        "diet",
-        "car",
-        "weight",
-        "run",
-        "birthday",
-        "age",
-        "phone",
-        "relationship",
-    )
-)
+SINGLE = frozenset((
+    "home", "job", "employer", "school", "sport", "diet", "car", "weight", "run", "birthday", "age", "phone",
+    "relationship",
+))  # fmt: skip
 """Classes with one value per person; others have one for each thing or person named with them."""
 _NEAR = {"identity": "job"}
 """Classes that are expressed with the words of another one."""

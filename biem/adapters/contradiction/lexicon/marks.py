@@ -27,6 +27,8 @@ class Both:
 
 
 _LATIN = re.compile("[A-Za-z]")
+_PLANS = "考虑|打算|计划着|(?<![没思理梦设猜联])想(?![起到念法象出说着通]|开了|明白|清楚|好了)"
+FORMERLY_ZH = "(?<![跟搬走跑赶飞送转挪调开拿带寄迁嫁])过去(?!了|$|[，。！；,.!;])"
 MISDONE_ZH = (
     "(?:(?:说|记|搞|弄|写|打|看|听|算|填|发|报|传|数|量|抄|念|按|输|认|想|贴|拿)(?:错|混|岔|反|串|颠倒)"
     "|(?:说|记|写|算|填|报|数|抄|念)(?:漏|[多少早晚大小高低])了(?!就|会|也|要|容易)|眼花|看走眼)"
@@ -98,7 +100,9 @@ LEAVES_OPEN = re.compile(
     r"|almost|nearly|pretend(?:s|ing|ed)?|kidding|jok(?:e|ed|ing)|gonna|going to (?!(?:the|a|my|our|be in)\b)(?-i:(?=[a-z]))|ought"
     r"|refus(?:e|ed)|declined|turned (?:\w+\s){1,6}?down|never)\b"
     r"|\bi(?:'d| would)\b|\bnext (?:year|spring|summer|autumn|fall|winter)\b"
-    r"|如果|要是|假如|假设|万一|的话|可能|也许|或许|说不定|大概|考虑|打算|计划着|(?<![没思理梦设猜联])想(?![起到念法象出说着通]|开了|明白|清楚|好了)|要不要|希望|但愿|梦|(?<![\u4e00-\u9fff])以后|[我你他她们]以后(?![^，。,.！!]{0,24}了)|以后(?=[我再要想会就可还])(?![^，。,.！!]{0,24}了)|等[^，。！？]{1,12}以后"
+    r"|如果|要是|假如|假设|万一|的话|可能|也许|或许|说不定|大概|"
+    + _PLANS
+    + r"|要不要|希望|但愿|梦|(?<![\u4e00-\u9fff])以后|[我你他她们]以后(?![^，。,.！!]{0,24}了)|以后(?=[我再要想会就可还])(?![^，。,.！!]{0,24}了)|等[^，。！？]{1,12}以后"
     r"|还没[定决]|将来|过几年|有一天|哪天|明年|开玩笑|哈哈|差点|[吗么呢吧](?=$|[。！？，])|以为(?![^。！!]{0,40}(?:其实|结果|原来|才))|绝不(?!是)|不想|不愿|拒绝|建议|似的|好像|简直",
     re.IGNORECASE,
 )
@@ -116,7 +120,7 @@ DOUBTS = Both(
     r"\?|\b(?:whether|would(?! not (?!be\b|have\b|mind\b))|could|might|maybe|perhaps|possibly|unless|(?:plan|hope|intend)(?:s|ned|ed|ning|ing)? to|want(?:s|ed)? to|like to"
     r"|think(?:ing)? (?:about|of)|consider(?:s|ing|ed)?|toying|some ?day|one day|undecided|not (?:sure|decided)|tempted|should (?:i|we))\b"
     r"|\bi(?:'d| would)\b",
-    r"[?？]|[吗么呢](?=$|[。！？，,.!])|可能|也许|或许|说不定|考虑|打算|计划着|(?<![没思理梦设猜联])想(?![起到念法象出说着通]|开了|明白|清楚|好了)|要不要|要不|还没[定决想]|将来|有一天",
+    r"[?？]|[吗么呢](?=$|[。！？，,.!])|可能|也许|或许|说不定|" + _PLANS + r"|要不要|要不|还没[定决想]|将来|有一天",
 )
 """Asks, plans or weighs something. "She would not eat it" tells of a refusal."""
 EXCHANGED = re.compile(
@@ -221,7 +225,9 @@ OF_THE_PAST = re.compile(
     r"|\bwhen i was\b|\bin my (?:\w+ )?(?:twenties|thirties|teens|youth|childhood|first year|days|student)\b|\bmy first\b|\bbefore (?:my|all|the(?! \d)|that|i|we)\b"
     r"|\b(?:for|that) (?:one|a) (?:summer|winter|while)\b|\bonce (?:lived|worked|had|was|did|drove|ate)\b"
     r"|\blast (?:year|summer|winter|spring|autumn|fall)\b(?=[^.]*\b(?:lived|was|had|did|ate|drove|ran|used|spent|for)\b)"
-    r"|毕业之?后|以前(?=我)|年前|从前|小时候|上学(?:的)?时|当兵|学生时代|年轻时|(?<![跟搬走跑赶飞送转挪调开拿带寄迁嫁])过去(?!了|$|[，。！；,.!;])|曾|去年(?!.{0,4}起)|岁时|[住工作吃干练过]过(?!敏|生日|节)|第一[份家辆年]|之前(?:我|在|的)|前我",
+    r"|毕业之?后|以前(?=我)|年前|从前|小时候|上学(?:的)?时|当兵|学生时代|年轻时|"
+    + FORMERLY_ZH
+    + r"|曾|去年(?!.{0,4}起)|岁时|[住工作吃干练过]过(?!敏|生日|节)|第一[份家辆年]|之前(?:我|在|的)|前我",
     re.IGNORECASE,
 )
 """Refers to another time."""

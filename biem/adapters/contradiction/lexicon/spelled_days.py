@@ -4,15 +4,15 @@ import re
 from collections.abc import Iterator
 
 _UNITS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
-_DAYS = (
+ORDINALS = (
     *_UNITS,
     *("tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth"),
     *("eighteenth", "nineteenth", "twentieth"),
     *(f"twenty-{unit}" for unit in _UNITS),
     *("thirtieth", "thirty-first"),
 )
-_DAY_OF = {word: day for day, word in enumerate(_DAYS, 1)}
-_DAY = "|".join(sorted((word.replace("-", "[- ]") for word in _DAYS), key=len, reverse=True))
+_DAY_OF = {word: day for day, word in enumerate(ORDINALS, 1)}
+_DAY = "|".join(sorted((word.replace("-", "[- ]") for word in ORDINALS), key=len, reverse=True))
 _LATER_DAY = _DAY.replace("|first", "").replace("|second", "").replace("|third", "")
 """All but first to third: "she is the second" may tell a place among others."""
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -30,20 +30,19 @@ _ALONE = (
     rf"|\b(?:is|was|be|it['’]s) the (?P<later>{_LATER_DAY})\b{_ENDS}"
 )
 _FOUND = re.compile(f"{_DATE}|{_ALONE}", re.IGNORECASE)
+HOURS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+TO_TWELVE = "|".join(HOURS)
 HOUR = (
-    r"\b(?:at|until|till|before|after|by|around|about|past|to)"
-    r" (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
+    rf"\b(?:at|until|till|before|after|by|around|about|past|to) (?:{TO_TWELVE})\b"
     rf"(?:{_ENDS}|(?=\s(?:sharp|on|every|each|to|till|until)\b))"
 )
 """An hour in words."""
-_HOURS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_HOUR = "|".join(_HOURS)
 _MINUTES = {"five": 5, "ten": 10, "quarter": 15, "twenty": 20, "twenty-five": 25, "half": 30}
 _CLOCK = re.compile(
-    rf"\b(?:a )?(?P<minutes>twenty-five|{'|'.join(_MINUTES)}) (?:minutes )?(?P<side>past|to) (?P<near>{_HOUR})\b"
-    rf"|\bhalf (?P<half>{_HOUR})\b{_ENDS}"
-    rf"|\b(?P<clock>{_HOUR}) o['’]clock\b"
-    rf"|\b(?P<about>at|until|till|before|after|by|around) (?P<full>{_HOUR})\b(?! (?:to|past) (?:{_HOUR})\b)"
+    rf"\b(?:a )?(?P<minutes>twenty-five|{'|'.join(_MINUTES)}) (?:minutes )?(?P<side>past|to) (?P<near>{TO_TWELVE})\b"
+    rf"|\bhalf (?P<half>{TO_TWELVE})\b{_ENDS}"
+    rf"|\b(?P<clock>{TO_TWELVE}) o['’]clock\b"
+    rf"|\b(?P<about>at|until|till|before|after|by|around) (?P<full>{TO_TWELVE})\b(?! (?:to|past) (?:{TO_TWELVE})\b)"
     rf"(?:{_ENDS}|(?=\s(?:sharp|on|every|each|to|till|until)\b))",
     re.IGNORECASE,
 )
@@ -66,9 +65,9 @@ def days(text: str) -> Iterator[tuple[int, int, str]]:
 def hours(text: str) -> Iterator[tuple[int, int, str]]:
     """The times of day of a text, as a span and `09:30`: "half nine", "ten to four", "until one"."""
     for found in _CLOCK.finditer(text):
-        hour = _HOURS.index((found["near"] or found["half"] or found["clock"] or found["full"]).lower()) + 1
+        hour = HOURS.index((found["near"] or found["half"] or found["clock"] or found["full"]).lower()) + 1
         minutes = 30 if found["half"] else _MINUTES.get((found["minutes"] or "").lower(), 0)
         if found["side"] == "to":
-            hour, minutes = (hour - 1) or len(_HOURS), 60 - minutes
+            hour, minutes = (hour - 1) or len(HOURS), 60 - minutes
         start = found.start("full") if found["full"] else found.start()
         yield start, found.end(), f"{hour:02}:{minutes:02}"

@@ -10,8 +10,6 @@ _HAND = r"交(?:给|到|由)|转给|让给|归|由|轮到|轮着|接手的?[\u4e
 CHANGE = re.compile(rf"{_NOW}|都[是由归去在找]|{TO.pattern}|{_HAND}")
 """A change, before the value that comes in."""
 NOW_IS = re.compile(rf"{_NOW}(?:已经|都|就|改)?(?:是|在|用|[放住跑挂停存摆]在|叫|归|由|跟着?)")
-TURN = re.compile("轮到|轮着|换|改由")
-"""Before who does something by turns."""
 ENDED = re.compile(
     "(?:完|坏|没|停|断|丢|卖掉?|退休?|关门?|走|离职|辞职?|不干|不做|拆|取消|撤|下线|淘汰|过期|到期|死|报废|没货|缺货|断货|停产"
     r"|倒闭|不[\u4e00-\u9fff]{1,2})了?(?:$|[，。,])|(?:被调|调[去走回]|休产假|跳槽|退了|搬走|搬去)"

@@ -2,7 +2,7 @@
 
 import re
 
-from biem.adapters.contradiction.lexicon.spelled_days import DAY, HOUR
+from biem.adapters.contradiction.lexicon.spelled_days import DAY, HOUR, TO_TWELVE
 
 WANTS = {
     "time": re.compile(
@@ -36,9 +36,9 @@ WANTS = {
 _HAN = "[\u4e00-\u9fff]"
 """Of a Chinese text these kinds are not known."""
 _SMALL = (
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-    " eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety"
-).replace(" ", "|")
+    f"{TO_TWELVE}|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
+    "|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+)
 _UNIT = (
     r"(?:seconds"
     r"|(?:minute|hour|day|night|week|weekend|fortnight|month|year|decade|season|semester|term|summer|winter)s?)"
@@ -59,7 +59,7 @@ GIVES = {
     ),
     "amount": re.compile(
         r"\d|[一二两三四五六七八九十百千万半]"
-        r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)t(?:een|y)"
+        rf"|\b(?:{TO_TWELVE}|(?:thir|four|fif|six|seven|eigh|nine)t(?:een|y)"
         r"|twenty|forty|hundred|thousand|million|dozen|half|none|nothing)\b",
         re.IGNORECASE,
     ),

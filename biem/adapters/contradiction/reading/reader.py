@@ -18,6 +18,7 @@ from biem.adapters.analyzers.chinese_words import knowing
 from biem.adapters.analyzers.quantities import Quantities
 from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.lexicon.contractions import LONGEST, expanded
+from biem.adapters.contradiction.lexicon.marks import FORMERLY_ZH
 from biem.adapters.contradiction.reading.clauses import pieces
 from biem.adapters.contradiction.reading.time_phrases import COMING, SINCE, beginnings, marked, timed
 from biem.domain.conflict import Statement
@@ -63,7 +64,7 @@ _IMPERATIVE = re.compile(
 )
 _USED_TO = re.compile(
     r"\bused to\s+(?!be used\b)(?=\w)|\bformerly\b|\bpreviously\b|曾经|以前|原来"
-    r"|(?<![跟搬走跑赶飞送转挪调开拿带寄迁嫁])过去(?!了|$|[，。！；,.!;])"
+    rf"|{FORMERLY_ZH}"
 )
 _NO_MORE = re.compile(r"不(?![久过少错仅])[\u4e00-\u9fff]{2,12}了$")
 
@@ -123,6 +124,10 @@ class Reading:
     def content(self) -> frozenset[str]:
         """Of all clauses."""
         return frozenset().union(*(clause.content for clause in self.clauses))
+
+    def who(self) -> frozenset[str]:
+        """Of all clauses."""
+        return frozenset().union(*(clause.who for clause in self.clauses))
 
     def tokens(self) -> frozenset[str]:
         """Of all clauses."""

@@ -49,7 +49,6 @@ _ENGLISH = (
         rf"|for\s{_MANY}\s{_SPAN}|(?:this|next)\s(?:{_SPAN}|{_DAY})|{_AHEAD}|tonight|for\s(?:now|once|today|the\smoment)){_ACTOR}",
     ),
     (OCCASION, rf"{_BEGINS}(?P<phrase>today)(?=,?\s+\w+\s(?:(?:do|does|am|is|are|did|have|has|can)\snot|will)\b)"),
-    (OCCASION, rf"{_BEGINS}(?P<phrase>today)(?=,?\s+(?:the|our|my)\s)"),
     (
         COMING,
         rf"{_BEGINS}(?P<phrase>(?:as\sof|as\sfrom|from|starting(?:\s(?:from|on|in|with))?|beginning(?:\s(?:on|in|with))?"

@@ -3,9 +3,8 @@
 import re
 
 from biem.adapters.analyzers.quantities import Quantities
-from biem.adapters.contradiction.lexicon.spelled_days import days, hours
+from biem.adapters.contradiction.lexicon.spelled_days import HOURS, ORDINALS, days, hours
 from biem.adapters.contradiction.statements.core import Piece, blanked
-from biem.adapters.contradiction.statements.number_kinds import SMALL
 
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEKDAY = re.compile(
@@ -17,13 +16,13 @@ _CODE = re.compile(
     r"(?<![\w.-])(?:\d+(?:-\d+){2,}(?<!\d{4}-\d\d-\d\d)|[A-Za-z]+\d[A-Za-z0-9]*|\d+[A-HJ-LN-Z])(?![\w-])", re.ASCII
 )
 """12-33-8, hunter2, 14A."""
-_FIGURES = dict(zip(SMALL, map(str, range(11)), strict=True)) | {"eleven": "11", "twelve": "12"}
+_FIGURES = {word: str(number) for number, word in enumerate(("zero", *HOURS))}
 COUNTED = re.compile(
     rf"\b({'|'.join(_FIGURES)})( and a half)?"
     r"(?=\s(?:hours?|minutes?|days?|weeks?|months?|years?|times?|people|kids|children|persons)\b)",
     re.IGNORECASE,
 )
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_ORDINALS = ORDINALS[:10]
 _NTH = {word: str(number) for number, word in enumerate(_ORDINALS, 1)}
 _FLOOR = re.compile(
     rf"\b({'|'.join(_ORDINALS)}|\d+(?=st|nd|rd|th))(?:st|nd|rd|th)? (floor|grade|row|year)\b", re.IGNORECASE

@@ -16,11 +16,6 @@ _WHICH = {
 """Words that distinguish one of several, in English."""
 _COMPARED = frozenset(_WHICH.values())
 """The words that have the same sense in both; others, as "daily", are often left out."""
-_OCCASIONS = {
-    "春节": "spring", "新年": "new year", "元旦": "new year", "暑假": "summer", "寒假": "winter", "圣诞": "christmas",
-    "周末": "weekend", "蜜月": "honeymoon", "纪念日": "anniversary", "婚礼": "wedding",
-}  # fmt: skip
-"""Occasions in English."""
 _RANKED = re.compile("^(?:older|younger)")
 """Before a relation, as `Subjects` names it."""
 _RANKS = frozenset(("#elder", "#younger", "#middle", "#maternal", "#paternal"))
@@ -62,22 +57,18 @@ def are_names(pieces: Sequence[Piece]) -> bool:
 def are_of_two(old: Core, new: Core) -> bool:
     """Whether what distinguishes one of several is not the same.
 
-    In two languages ways, ordinals and labels are compared, and ranks if both have one: "my sister" has none.
+    In two languages ways, ordinals and labels are compared.
     """
     if not are_across(old, new):
         return old.which != new.which
     one, other = ({_WHICH.get(word, word) for word in core.which} for core in (old, new))
-    ranks = [{word for word in side if word in _RANKS} for side in (one, other)]
     rest = [{word for word in side if word in _COMPARED or word[0] == "#"} - _RANKS for side in (one, other)]
-    return rest[0] != rest[1] or (all(ranks) and ranks[0].isdisjoint(ranks[1]))
+    return rest[0] != rest[1]
 
 
 def are_of_other_occasions(old: Core, new: Core) -> bool:
-    """Whether they name different occasions. 春节 and the Spring Festival are one."""
+    """Whether they name different occasions: a trip at Christmas, a trip at Easter."""
     one, other = ({found.group().lower() for found in marks.OCCASIONS.finditer(side.text)} for side in (old, new))
-    if are_across(old, new):
-        one, other = ({_OCCASIONS.get(name, name) for name in side} for side in (one, other))
-        return bool(one and other) and one.isdisjoint(other)
     return bool(one and other and one != other)
 
 

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Sequence
 
+from biem.adapters.contradiction.lexicon.spelled_days import HOURS
 from biem.adapters.contradiction.statements.core import Core, Piece
 
-SMALL = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_UNIT = re.compile(r"[^\d.]")
+SMALL = ("zero", *HOURS[:10])
+UNIT = re.compile(r"[^\d.]")
 _NO_UNITS = frozenset(("date", "time", "weekday", "month", "code", "floor", "grade", "row", "year"))
 """Kinds of numbers that have no unit to be left out."""
 Kinds = dict[str, set[str]]
@@ -47,10 +48,17 @@ def by_kind(numbers: Sequence[Piece]) -> dict[str, set[str]]:
     return kinds
 
 
+def by_unit(numbers: Sequence[str]) -> Kinds:
+    kinds: Kinds = {}
+    for number in numbers:
+        kinds.setdefault(unit(number), set()).add(number)
+    return kinds
+
+
 def comparable(one: Kinds, other: Kinds) -> tuple[Kinds, Kinds]:
     """The same numbers; where only one has a unit, both without: 61 pounds, up to 72."""
     kinds = one.keys() | other.keys()
     if len(one) != 1 or len(other) != 1 or len(kinds) != 2 or not kinds.isdisjoint(_NO_UNITS) or "" not in kinds:
         return one, other
-    plain = ({"": {_UNIT.sub("", value) for values in side.values() for value in values}} for side in (one, other))
+    plain = ({"": {UNIT.sub("", value) for values in side.values() for value in values}} for side in (one, other))
     return next(plain), next(plain)

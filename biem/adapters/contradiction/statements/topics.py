@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from biem.adapters.analyzers.chinese_words import knowing
 from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.lexicon.attributes import HAN_OF_BIRTHDAYS, IN_USE, OF_BIRTHDAYS
+from biem.adapters.contradiction.lexicon.spelled_days import TO_TWELVE
 from biem.adapters.contradiction.statements.occupations import EMPLOYED_BY, STATES_OCCUPATION
 from biem.domain.speech.names import SURNAME
 
@@ -32,7 +33,7 @@ _STATES = (
         "age",
         re.compile(
             r"\b(?:[Hh]e|[Ss]he|I)(?:'s| is|'m| am| (?:just )?turned| turns) (?:only |now |already |almost )?"
-            r"(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?= and\b|[,.;!]|$)"
+            rf"(?:\d{{1,2}}|{TO_TWELVE})(?= and\b|[,.;!]|$)"
             r"|\b(?:I'm|I am) [A-Z][\w-]+, \d\d,|今年[0-9一二三四五六七八九十百]{1,4}(?=[，。,!！岁]|$)"
         ),
     ),

@@ -18,25 +18,10 @@ _IN_LATIN = re.compile("[我咱]们?家?的?\\s?(?P<kin>[A-Za-z]+)(?![A-Za-z-])"
 """A relation in English within a Chinese text: 我的 manager."""
 _PROFESSION = re.compile(r"[是当做名位为教](?:(?!的)[\u4e00-\u9fff]){0,4}$")
 _HAS_ONE = re.compile("(?:已经|刚刚?|又|最近|也|终于)*[给帮把有换养买带遛](?:了|过)?[一两几]?[只条个位]?新?的?")
-_OF_ONE = PETS | frozenset(
-    (
-        "老板",
-        "上司",
-        "领导",
-        "同事",
-        "室友",
-        "老师",
-        "师父",
-        "徒弟",
-        "朋友",
-        "女朋友",
-        "男朋友",
-        "女友",
-        "男友",
-        "对象",
-        "邻居",
-    )
-)
+_OF_ONE = PETS | frozenset((
+    "老板", "上司", "领导", "同事", "室友", "老师", "师父", "徒弟", "朋友", "女朋友", "男朋友", "女友", "男友", "对象",
+    "邻居",
+))  # fmt: skip
 """Relations of the subject of a clause, also of a relative: 老公换老板. His mother would be 他妈妈."""
 _STRAY = re.compile("(?:[野只条的]|流浪)$")
 """Before a pet without an owner that is not the user's."""
@@ -52,25 +37,10 @@ _REDOUBLED = re.compile(
     r"(?P<twice>[\u4e00-\u9fff])(?P=twice))(?=[的在上读学是有今现已升转换改不没也都去喜爱吃喝会要住穿一二三四五六七八九十\d])"
 )
 """Names of children: 豆豆 of 豆豆上三年级."""
-_NO_NAMES = frozenset(
-    (
-        "小学",
-        "小区",
-        "小孩",
-        "小狗",
-        "小猫",
-        "小米",
-        "小组",
-        "小说",
-        "小店",
-        "老家",
-        "老房",
-        "老车",
-        "老师",
-        "老板",
-        "阿姨",
-    )
-)
+_NO_NAMES = frozenset((
+    "小学", "小区", "小孩", "小狗", "小猫", "小米", "小组", "小说", "小店", "老家", "老房", "老车", "老师", "老板",
+    "阿姨",
+))  # fmt: skip
 _OF_THINGS = re.compile(
     "[开买骑用换修卖]了?(?:一?[辆台部架]|的是)?[旧新]?[\u4e00-\u9fff]{2,4}(?=$|[，。！？,!?；;了上去])"
     "|[\u4e00-\u9fff]{2,4}(?=(?:已经|早就|终于|前几天|上周|昨天)?(?:报废|坏了|坏掉|卖掉|卖了|修好|没电|涨价|到期|过期|停产|送修|抛锚))"

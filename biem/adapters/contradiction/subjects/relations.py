@@ -11,15 +11,8 @@ THIRD = re.compile(
     re.IGNORECASE,
 )
 SAME = {
-    "him": "he",
-    "his": "he",
-    "her": "she",
-    "hers": "she",
-    "their": "they",
-    "them": "they",
-    "your": "you",
-    "您": "你",
-}
+    "him": "he", "his": "he", "her": "she", "hers": "she", "their": "they", "them": "they", "your": "you", "您": "你",
+}  # fmt: skip
 KIN_NAMES = {
     **dict.fromkeys(("mom", "mum", "mommy", "mummy", "mama"), "mother"),
     **dict.fromkeys(("dad", "daddy", "papa"), "father"),

@@ -67,9 +67,7 @@ class Subjects:
         self._words = lexicon.sets("subjects")
         self._kin = reader.grammar["kin"]
         self._changed = reader.grammar["changed"] | reader.grammar["present"] | reader.grammar["ended"]
-        self._values = {
-            reader.stem(value) for row in lexicon.columns("exclusive") for column in row[1:] for value in column
-        }
+        self._values = {reader.stem(value) for value in lexicon.exclusive()}
         self._persons = EnglishPersons(reader)
         self._han_persons = ChinesePersons(reader)
         self._about = lru_cache(_KEPT)(self._read)

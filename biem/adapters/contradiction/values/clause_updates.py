@@ -5,7 +5,7 @@ import re
 from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.reading.reader import Clause, Reading, StatementReader
 from biem.adapters.contradiction.reading.time_phrases import COMING, OCCASION, SINCE
-from biem.adapters.contradiction.statements.number_kinds import unit
+from biem.adapters.contradiction.statements.number_kinds import by_unit
 from biem.domain.conflict import Verdict
 
 _ANNOUNCED = re.compile(
@@ -55,12 +55,7 @@ class Updates:
         self._changed = reader.grammar["changed"]
         self._cancelled = frozenset(reader.stem(word) for word in ("cancelled", "canceled", "取消"))
         self._reader = reader
-        self._values = {
-            reader.stem(value): (row[0][0], column[0])
-            for row in lexicon.columns("exclusive")
-            for column in row[1:]
-            for value in column
-        }
+        self._values = {reader.stem(value): found for value, found in lexicon.exclusive().items()}
 
     def speaks(self, newer: Reading) -> bool:
         """Whether a statement marks a change."""
@@ -79,7 +74,7 @@ class Updates:
         replaced = _REPLACED.search(newer.text)
         if replaced and any(clause.asserts for clause in newer.clauses):
             gone = {self._reader.stem(word) for word in newer.words if word in (replaced[1] or replaced[2]).lower()}
-            if gone & older.content() and _who(older) == _who(newer):
+            if gone & older.content() and older.who() == newer.who():
                 return Verdict("update", _REPLACEMENT, "replaced")
         if self._measured(older, newer):
             return Verdict("update", _MEASURED, "quantity changed")
@@ -159,28 +154,17 @@ def _exchanged(old: Clause, new: Clause) -> bool:
 
 def _people(reading: Reading) -> frozenset[str]:
     """Persons named anywhere, or at the start."""
-    return _who(reading) | frozenset(clause.tokens[0] for clause in reading.clauses if clause.tokens)
+    return reading.who() | frozenset(clause.tokens[0] for clause in reading.clauses if clause.tokens)
 
 
 def _changes(clause: Clause) -> bool:
     return clause.changed and clause.asserts and OCCASION not in clause.times
 
 
-def _who(reading: Reading) -> frozenset[str]:
-    return frozenset().union(*(clause.who for clause in reading.clauses))
-
-
 def _numbers_differ(older: Reading, newer: Reading, *, plain: bool = False) -> bool:
     """The same kind of number, and no common value. `plain`: numbers without a unit are also a kind."""
-    one, other = _by_unit(older), _by_unit(newer)
+    one, other = by_unit(older.numbers), by_unit(newer.numbers)
     return any(kind in other and not values & other[kind] for kind, values in one.items() if kind or plain)
-
-
-def _by_unit(reading: Reading) -> dict[str, set[str]]:
-    kinds: dict[str, set[str]] = {}
-    for number in reading.numbers:
-        kinds.setdefault(unit(number), set()).add(number)
-    return kinds
 
 
 def _named_differ(one: str, other: str) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from biem.adapters.contradiction.statements.core import Core, Piece, stems
 from biem.adapters.contradiction.statements.former import former_of
-from biem.adapters.contradiction.statements.number_kinds import by_kind
+from biem.adapters.contradiction.statements.number_kinds import UNIT, by_kind
 from biem.adapters.contradiction.values.stated_values import LONGEST_VALUE, definite_nouns, is_measured
 
 _SHORT = 8
@@ -13,7 +13,6 @@ _SHORT = 8
 _NEGATED = re.compile(r"\bnot\b|不是", re.IGNORECASE)
 _DATE = re.compile(r"[\d-]+$")
 _DONE_ZH = re.compile("((?![成到为错反混])[\u4e00-\u9fff])了$")
-_UNIT = re.compile(r"[^\d.]")
 _DAY = re.compile(r"(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th|[号日])")
 
 
@@ -51,7 +50,7 @@ def _replies(old: Core, new: Core) -> bool:
         if "" in other and "" not in one and any(map(_DATE.match, one.get("date", ()))):
             return not gained and all(_DAY.match(new.text[piece.start : piece.end + 2]) for piece in fresh)
         if other.keys() == {""} and len(one) == 1 and not one.keys() & {"date", "time", "weekday", "month"}:
-            return not gained and set(other[""]).isdisjoint(_UNIT.sub("", value) for value in next(iter(one.values())))
+            return not gained and set(other[""]).isdisjoint(UNIT.sub("", value) for value in next(iter(one.values())))
         return not gained and any(kind in one and one[kind].isdisjoint(values) for kind, values in other.items())
     return bool(gained) and len(gained) <= LONGEST_VALUE and not is_measured(old) and bool(old.words)
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 from biem.adapters.contradiction import lexicon
 from biem.adapters.contradiction.statements.number_kinds import unit
+from biem.adapters.contradiction.values import phrases
 from biem.adapters.contradiction.values.slots import Slot
 from biem.domain.conflict import Verdict
 
@@ -26,28 +27,6 @@ _MARKED = 0.06
 """Added if the newer statement marks a change."""
 _VAGUE_SUBJECT = 0.25
 """Subtracted if the subject is a pronoun or omitted: two people may be meant."""
-_PRONOUNS = frozenset(
-    (
-        "",
-        "his",
-        "her",
-        "their",
-        "its",
-        "he",
-        "she",
-        "they",
-        "it",
-        "他",
-        "她",
-        "它",
-        "他们",
-        "她们",
-        "you",
-        "we",
-        "你",
-        "我们",
-    )
-)
 _ME = frozenset(("i", "我"))
 _YEAR_S = 365.25 * 86_400
 _DROPPED = frozenset(
@@ -92,10 +71,7 @@ class Values:
         return best
 
     def _comparable(self, old: Slot, new: Slot) -> bool:
-        same = old.attribute == new.attribute or (
-            old.number and new.number and unit(old.value) == unit(new.value) and unit(old.value) in ("time", "date")
-        )
-        if not same:
+        if old.attribute != new.attribute:
             return False
         if old.subject == new.subject:
             return True
@@ -113,7 +89,7 @@ class Values:
 
     def _one(self, old: Slot, new: Slot) -> bool:
         """Whether both certainly have the same subject: the same name, or a shorter one in the newer."""
-        if old.attribute != new.attribute or _vague(old.subject) or _vague(new.subject):
+        if _vague(old.subject) or _vague(new.subject):
             return False
         if old.subject == new.subject:
             return True
@@ -204,7 +180,7 @@ def _nickname(short: str, name: str) -> bool:
 
 def _vague(subject: str) -> bool:
     """Whether the subject or its owner is a pronoun."""
-    return subject[:1] in "他她它其" or subject.partition(" ")[0] in _PRONOUNS
+    return phrases.ANAPHOR.match(subject) is not None or subject.partition(" ")[0] in ("", "you", "we", "你", "我们")
 
 
 def _digits(value: str) -> list[str]:

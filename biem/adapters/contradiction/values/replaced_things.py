@@ -5,7 +5,6 @@ import re
 from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.statements.core import Core, Piece
 from biem.adapters.contradiction.statements.likeness import within
-from biem.adapters.contradiction.statements.number_kinds import by_kind
 from biem.adapters.contradiction.values.stated_values import definite_nouns, is_told_after
 
 _TURNS = re.compile(r"[,;:.!?，；：。！？、–—]|\b(?:but|instead|since|because|and)\b|[改换而是]", re.IGNORECASE)
@@ -21,12 +20,6 @@ _DETERMINED = re.compile(
     r"^\s(?:(?:has|have|just|finally)\s){0,2}(?:[a-z]{3,}ed|put|set|cut|brought|raised)\s(?:my|our|the|his|her|their)\s+$|^把[我咱]?们?的?$",
     re.IGNORECASE,
 )
-
-
-def tell_the_thing(numbers: set[str]) -> bool:
-    """Whether numbers that the newer names as former tell what it changes: a date, an amount, or two others."""
-    kinds = by_kind([Piece(number, 0, 0) for number in numbers])
-    return len(numbers) > 1 or bool(kinds.keys() - {"", "time", "weekday", "month"})
 
 
 def names_who_changed_it(old: Core, new: Core, gained: list[Piece]) -> bool:

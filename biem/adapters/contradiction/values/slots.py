@@ -50,12 +50,7 @@ class Slots:
         self._nouns = {noun: row[0][0] for row in lexicon.columns("attributes") for noun in row[1]}
         self.nouns = frozenset(self._nouns)
         """Nouns with one value at a time."""
-        self._groups = {
-            value: (row[0][0], column[0])
-            for row in lexicon.columns("exclusive")
-            for column in row[1:]
-            for value in column
-        }
+        self._groups = lexicon.exclusive()
         self._endings = tuple(sorted((n for n in self._nouns if not n.isascii()), key=len, reverse=True))
 
     def all(self, reading: Reading, speaker: str) -> Iterator[Slot]:
@@ -258,8 +253,6 @@ def subject_of(text: str, speaker: str) -> str:
         owner = found["owner"].lower()
         owner = me if owner in _ME else "" if owner == "the" else owner
         return f"{owner} {found['rest'].strip().lower()}".strip()
-    if found:
-        return me if found["owner"].lower() in _ME else found["owner"].lower()
     return name.lower()
 
 

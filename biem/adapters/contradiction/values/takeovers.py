@@ -13,7 +13,7 @@ from biem.adapters.contradiction.lexicon import takeovers as words
 from biem.adapters.contradiction.reading.reader import Reading, StatementReader
 from biem.adapters.contradiction.statements.core import Core, blanked
 from biem.adapters.contradiction.statements.core_persons import positions
-from biem.adapters.contradiction.statements.likeness import are_of_other_occasions, are_of_two
+from biem.adapters.contradiction.statements.likeness import are_of_two
 from biem.adapters.contradiction.statements.number_kinds import by_kind
 from biem.adapters.contradiction.statements.stretches import (
     CLAUSE,
@@ -92,7 +92,7 @@ class Takeovers:
         old, new = self._core(older), self._core(newer)
         if not (old.holds and new.holds) or old.past or old.open or new.open:
             return None
-        if are_of_two(old, new) or are_of_other_occasions(old, new) or not _are_of_same_people(old, new):
+        if are_of_two(old, new) or not _are_of_same_people(old, new):
             return None
         if (of_place := words.OF_A_PLACE.match(new.text)) and of_place.group()[:-1] not in old.text:
             return None
@@ -175,8 +175,6 @@ def _gives_way(value: Common, change: _Change, text: str) -> bool:
 def _is_its_own(thing: Common, change: _Change, old: str, new: str, common: tuple[Common, ...]) -> bool:
     """Whether what changes is a thing of which the older tells the value: 例汤换萝卜牛腩; 龟背竹长太大，搬到书房了."""
     after = thing.new + len(thing.text)
-    if words.TURN.match(new, change.verb[0]) and change.brings(thing.new) and after == change.end:
-        return says_no_topic(new[change.start : change.verb[0]])  # 轮到卓玛值班
     if not (words.TO.match(new, change.verb[0]) or words.NOW_IS.match(new, change.verb[0])):
         return False
     if names_another(old[clause_at(old, thing.old)[0] : thing.old], new, common):

@@ -19,7 +19,6 @@ from biem.adapters.contradiction.statements.core_reader import StatementCores
 from biem.adapters.contradiction.statements.former import former_of
 from biem.adapters.contradiction.statements.likeness import (
     are_across,
-    are_names,
     are_of_other_occasions,
     are_of_two,
     known,
@@ -38,7 +37,6 @@ from biem.adapters.contradiction.values.replaced_things import (
     is_rest,
     may_add,
     names_who_changed_it,
-    tell_the_thing,
 )
 from biem.adapters.contradiction.values.stated_values import (
     LONGEST_VALUE,
@@ -79,12 +77,7 @@ class ValueUpdates:
     def __init__(self, reader: StatementReader, subjects: Subjects) -> None:
         self.core = StatementCores(reader, subjects).of
         """Returns the core of a reading."""
-        self._exclusive = {
-            reader.stem(value): row[0][0]
-            for row in lexicon.columns("exclusive")
-            for column in row[1:]
-            for value in column
-        }
+        self._exclusive = {reader.stem(value): group for value, (group, _) in lexicon.exclusive().items()}
 
     def holds(self, reading: Reading) -> bool:
         """Whether it states a permanent fact, in the speaker's own words."""
@@ -136,7 +129,7 @@ class ValueUpdates:
         if max(len(older.text), len(newer.text)) > _LONGEST or not self.speaks(newer):
             return None
         old, new = self.core(older), self.core(newer)
-        if not (old.holds and new.marked) or are_of_other_occasions(old, new):
+        if not (old.holds and new.marked):
             return None
         if new.days and "weekday" not in by_kind(old.numbers):
             return None
@@ -194,13 +187,7 @@ class ValueUpdates:
         if differ == [""] and not numbered_words(old).isdisjoint(numbered_words(new)):
             return None  # order 5 was shipped, order 6 was cancelled
         named = {piece.stem for piece in former} & {piece.stem for piece in old.numbers}
-        known_by = (
-            are_across(old, new)
-            and tell_the_thing(named)
-            and (len(named) > 1 or are_names((*gained, *old.words)))
-            and not (old.classes and new.classes.isdisjoint(old.classes))
-        )
-        if not differ or (gained and not known_by and not names_who_changed_it(old, new, gained)):
+        if not differ or (gained and not names_who_changed_it(old, new, gained)):
             return None
         if INDEFINITE.search(new.text) and not (new.corrects or former or old.classes & new.classes & SINGLE):
             return None  # a new meeting is an additional one
@@ -214,7 +201,7 @@ class ValueUpdates:
         if not (old.words or new.words):
             classes |= (old.classes & new.classes) - _MANY
         only_corrected = new.corrects and bool(old.persons) and not (old.words or new.words or differ == [""])
-        if shared or known_by or (not left and (classes or named or only_corrected)):
+        if shared or (not left and (classes or named or only_corrected)):
             return "former named" if named else "corrected" if new.corrects else "renewed"
         return None
 
