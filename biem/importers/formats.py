@@ -57,7 +57,7 @@ def detect(stream: BinaryIO, name: str, *, alone: bool) -> tuple[str | None, str
 def unknown(name: str, seen: str) -> str:
     """The error for content of no known format."""
     known = "; ".join(f"{name} ({what})" for name, what in FORMATS.items())
-    return f"{name}: unknown content: {seen}. Known formats: {known}. --format names one"
+    return f"{name}: unknown content: {seen}. Known formats: {known}. Name one with format=NAME"
 
 
 def _of_shape(shape: JsonShape) -> str | None:

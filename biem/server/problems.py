@@ -57,6 +57,12 @@ class BodyTooLarge(BiemError):
     http_status = 413
 
 
+class BodyOfAnotherType(BiemError):
+    """The body is a form, where the file itself is expected."""
+
+    http_status = 415
+
+
 class BodyTooSlow(BiemError):
     """The body of the request did not arrive in time."""
 
