@@ -20,7 +20,6 @@ from biem.client.wire import encoded
 from biem.domain.node import Receipt
 from biem.domain.scope import Scope
 from biem.domain.transfer import ExportReport
-from biem.engine.remember.importing import ImportReport
 from biem.errors import AccessDenied, BiemError, InvalidInput
 from biem.memory import Memory
 from biem.server.caller import Caller, caller_of
@@ -142,7 +141,7 @@ async def import_files(request: Request, query: Annotated[_FilesQuery, Query()])
     return respond(request, _FILES, report, arguments)
 
 
-def _imported(memory: Memory, path: Path, arguments: dict[str, Any]) -> ImportReport:
+def _imported(memory: Memory, path: Path, arguments: dict[str, Any]) -> object:
     """Import the file; what is said of it names it as its sender does, without the folder of the server."""
     here = f"{path.parent}{os.sep}"
     try:

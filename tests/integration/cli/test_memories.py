@@ -99,6 +99,28 @@ def test_memories_are_listed_counted_and_reported_in_order_of_time(cli: Cli) -> 
     assert "no memories" in cli("list", "--where", '{"project": "x"}', *scope).stderr
 
 
+def test_metadata_are_given_selected_by_and_replaced(cli: Cli) -> None:
+    # Given a memory with metadata, and one with others
+    scope = ("--user", "metadata")
+    given = ("--metadata", "project=花园", "--metadata", "score=3", "--metadata", '{"seen": {"by": ["Ann"]}}')
+    memory_id = cli("remember", "The hose leaks at the tap", *given, *scope).stdout.strip()
+    cli("remember", "The hose of the neighbour is green", "--metadata", "project=other", *scope)
+    assert cli("get", memory_id, "--json", *scope).document["metadata"] == {
+        "project": "花园", "score": 3, "seen": {"by": ["Ann"]},
+    }  # fmt: skip
+
+    # When a question names some / Then only what has them answers it
+    found = cli("recall", "hose", "--where", "project=花园", "--where", "score>=3", "--json", *scope).document
+    assert [hit["node"]["id"] for hit in found["hits"]] == [memory_id]
+    block = cli("context", "What do we know of the hose?", "--where", "project=花园", *scope).stdout
+    assert ("tap" in block, "green" in block) == (True, False)
+
+    # And a revision replaces them as a whole
+    cli("revise", memory_id, "--metadata", "score=4", *scope)
+    assert cli("get", memory_id, "--json", *scope).document["metadata"] == {"score": 4}
+    assert "KEY=VALUE" in cli("remember", "x", "--metadata", "score", *scope, "--json", code=2).error["message"]
+
+
 def test_what_was_there_already_is_said_and_part_of_an_id_is_enough(cli: Cli) -> None:
     # Given a fact / When it is remembered again / Then it is the same memory, and the command says so
     scope = ("--user", "again")
