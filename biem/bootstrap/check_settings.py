@@ -1,4 +1,6 @@
-"""Warns of misspelt settings. A name that is one letter wrong would otherwise start servers on this machine.
+"""Warns of misspelt settings, and refuses arguments of another kind.
+
+A name that is one letter wrong would otherwise start servers on this machine.
 
 The log has only names that resemble a setting or are written like one: other programs and other versions have variables
 `BIEM_…`, too. `biem diagnose` lists all that have no meaning.
@@ -10,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from functools import cache
+from os import PathLike
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -19,6 +22,8 @@ from biem.bootstrap.env_file import VARIABLE
 from biem.config import Settings
 from biem.config.operator import OPERATOR
 from biem.domain.diagnosis import Finding
+from biem.domain.scope import Scope
+from biem.errors import ConfigError
 
 logger = logging.getLogger("biem")
 
@@ -59,6 +64,33 @@ def unknown_settings(env_file: Path | None = None) -> list[Finding]:
         said.append(f"{name} is no setting and is ignored{f'; the nearest one is {near[0]}' if near else ''}")
     mend = "correct or unset it, unless it is meant for another program"
     return [Finding("setting_unknown", "note", advice, mend) for advice in said]
+
+
+def require_kinds(settings: object, home: object, scope: object, embedder: object, clock: object) -> None:
+    """Raise `ConfigError` for an argument of `connect` that is something else, before anything is started."""
+    wanted = {
+        "settings": (
+            settings,
+            isinstance(settings, Settings),
+            "a biem.config.Settings; the environment sets them, too",
+        ),
+        "home": (home, isinstance(home, str | PathLike), "the path of a folder"),
+        "scope": (scope, isinstance(scope, Scope), 'a biem.Scope, such as biem.Scope(user="ana")'),
+        "embedder": (
+            embedder,
+            _has(embedder, ("info", "embed", "similarity", "close")),
+            "an object as biem.ports.Embedder describes; BIEM_EMBEDDER__PROVIDER chooses one by its name",
+        ),
+        "clock": (clock, _has(clock, ("now",)), "an object as biem.ports.Clock describes"),
+    }
+    for name, (given, fits, what) in wanted.items():
+        if given is not None and not fits:
+            raise ConfigError(f"{name} is of the type {type(given).__name__}; give {what}")
+
+
+def _has(given: object, names: Iterable[str]) -> bool:
+    """Whether an object, and not its class, has these attributes."""
+    return not isinstance(given, type) and all(hasattr(given, name) for name in names)
 
 
 def _given(env_file: Path | None) -> set[str]:
