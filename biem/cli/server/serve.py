@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biem.cli.invocation import of
-from biem.cli.server.web import listening
+from biem.cli.server.web import listening, run_until_signal
 from biem.errors import ConfigError, MissingExtra
 
 if TYPE_CHECKING:
@@ -42,7 +42,6 @@ def serve(
 ) -> None:
     """Serve the HTTP API until Ctrl-C. Every caller needs a key: biem keys add."""
     try:
-        import uvicorn
         from uvicorn.supervisors import Multiprocess
 
         from biem.server.app import build
@@ -74,7 +73,7 @@ def serve(
         with open_backend(settings, embedder=invocation.embedder) as backend:
             invocation.out.note(address)
             app = build(lambda: nullcontext(backend), hosts, folders=folders)
-            uvicorn.Server(_config(lambda: app, verbose=invocation.out.verbose, workers=1)).run([listener])
+            run_until_signal(_config(lambda: app, verbose=invocation.out.verbose, workers=1), listener)
 
 
 def _config(make: "Callable[[], FastAPI]", *, verbose: bool, workers: int) -> "uvicorn.Config":
