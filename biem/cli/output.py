@@ -206,7 +206,8 @@ class Output:
         if isinstance(error, BiemError):
             code, retryable, message = error.exit_code, error.retryable, str(error)
         elif isinstance(error, USAGE_ERROR):
-            code, message = 2, str(getattr(error, "format_message", lambda: error)())
+            said = str(getattr(error, "format_message", lambda: error)())
+            code, message = 2, said.replace(": Value error, ", ": ")  # as pydantic begins its message
         elif isinstance(error, KeyboardInterrupt):
             kind, code, message = "Interrupted", INTERRUPTED, "interrupted; acknowledged memories are kept"
         else:

@@ -150,7 +150,7 @@ def _exported(report: ExportReport) -> str:
 def _imported(report: TransferReport) -> str:
     parts = [f"{report.created} of {report.memories} memories {'would be ' if report.dry_run else ''}imported"]
     if report.already_there:
-        parts.append(f"{report.already_there} were there already")
+        parts.append(f"{report.already_there} {'was' if report.already_there == 1 else 'were'} there already")
     if report.skipped:
         parts.append(f"{report.skipped} left out because others have their ids or refs")
     if report.equal_facts:

@@ -3,6 +3,7 @@
 import re
 from typing import BinaryIO
 
+from biem.domain.transfer import is_export
 from biem.errors import InvalidInput
 from biem.importers.json_stream import JsonShape, shape_of
 
@@ -43,6 +44,8 @@ def detect(stream: BinaryIO, name: str, *, alone: bool) -> tuple[str | None, str
     named = name.lower().endswith(_NOTE_NAMES)
     if not start:
         return ("markdown" if named else "jsonl" if alone else None), "an empty file"
+    if is_export(start.partition(b"\n")[0]):
+        return None, "an export of biem, which is taken back alone (biem import FILE, Memory.import_, POST /v1/imports)"
     if start[:1] in (b"{", b"["):
         shape = shape_of(_Joined(head, stream))
         if (found := _of_shape(shape)) or not _NOTE.match(start.decode(errors="replace")):

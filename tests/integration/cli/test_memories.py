@@ -209,6 +209,11 @@ def test_stdin_is_read_and_ctrl_c_says_what_is_kept(cli: Cli) -> None:
     cli("erase", "--scope", "--yes", *scope)  # or the next import waits until all of it is embedded
 
 
+def test_a_tenant_without_keys_is_told_how_to_make_one(cli: Cli) -> None:
+    assert "biem keys add" in cli("keys", "list", "--tenant", "keyless").stderr
+    assert cli("keys", "list", "--tenant", "keyless", "--json").document == []
+
+
 @pytest.mark.req("X39")
 def test_erasing_a_scope_needs_a_yes_and_touches_no_other(cli: Cli) -> None:
     odd = ("--tenant", "o'brien; DROP TABLE memories", "--user", '../"x"/%_*', "--project", "项目 {ns}\\")

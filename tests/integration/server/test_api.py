@@ -164,6 +164,13 @@ def test_an_upload_that_cannot_be_read_is_reported_by_its_own_name(site: Site) -
     assert "--format" not in said
 
 
+@pytest.mark.parametrize("body", ['{"text": "备用钥匙"}'.encode("gb18030"), b"[" * 100_000])
+def test_a_body_that_cannot_be_read_is_told_what_is_read(site: Site, body: bytes) -> None:
+    browser = site.browser(site.key().token, {"Content-Type": "application/json"})
+    said = problem(browser.post("/v1/memories", content=body), 400)
+    assert said["detail"] == "the body is no JSON in UTF-8, or is nested too deeply"
+
+
 @pytest.mark.parametrize("address", ["/v1/imports", "/v1/imports/files"])
 def test_a_form_is_no_file(site: Site, address: str) -> None:
     # Given a file sent as part of a form / When an import takes it / Then the error says how to send it
