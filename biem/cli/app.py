@@ -179,6 +179,9 @@ def run(arguments: Sequence[str], embedder: "Embedder | None" = None) -> int:
 
 def main() -> None:
     """The entry point of the `biem` script."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by who started us
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115  as long as the process
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # any script prints, in any locale
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -5,6 +5,7 @@ the error is then the last line of stderr, `{"error": {"kind", "message", "retry
 """
 
 import dataclasses
+import errno
 import json
 import math
 import sys
@@ -22,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from biem.errors import BiemError, InvalidInput
+from biem.errors import BiemError, InvalidInput, StoreFull
 from biem.redaction import hidden, traceback_of
 
 if TYPE_CHECKING:
@@ -210,6 +211,8 @@ class Output:
             code, message = 2, said.replace(": Value error, ", ": ")  # as pydantic begins its message
         elif isinstance(error, KeyboardInterrupt):
             kind, code, message = "Interrupted", INTERRUPTED, "interrupted; acknowledged memories are kept"
+        elif isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            code, message = StoreFull.exit_code, f"the output cannot be written ({error.strerror}); free some space"
         else:
             hint = "" if self.verbose else " (--verbose shows the traceback)"
             message = f"unexpected {kind}: {str(error) or 'no message'}{hint}"
