@@ -86,6 +86,8 @@ def require_kinds(settings: object, home: object, scope: object, embedder: objec
     for name, (given, fits, what) in wanted.items():
         if given is not None and not fits:
             raise ConfigError(f"{name} is of the type {type(given).__name__}; give {what}")
+    if home == "":  # as a path it would be the current folder
+        raise ConfigError("home is empty; name a folder, or leave it out")
 
 
 def _has(given: object, names: Iterable[str]) -> bool:

@@ -21,6 +21,7 @@ from typer.core import TyperCommand, TyperGroup
 from biem.cli.commands import COMMANDS, GROUPS, resolved
 from biem.cli.invocation import Invocation, of
 from biem.cli.output import INTERRUPTED, Output
+from biem.errors import InvalidInput
 
 if TYPE_CHECKING:
     from biem.ports import Embedder
@@ -92,7 +93,9 @@ def options(
             "--env-file", help="Settings file; the environment overrides it. Default: BIEM_ENV_FILE, else .env, if any."
         ),
     ] = None,
-    home: Annotated[Path | None, typer.Option("--home", help="Folder of the embedded servers.")] = None,
+    home: Annotated[
+        str | None, typer.Option("--home", metavar="FOLDER", help="Folder of the embedded servers.")
+    ] = None,
     tenant: Annotated[str | None, typer.Option("--tenant", help="Tenant of the scope.")] = None,
     user: Annotated[str | None, typer.Option("--user", help="User of the scope.")] = None,
     project: Annotated[
@@ -108,7 +111,10 @@ def options(
     logging.getLogger("biem").setLevel(logging.INFO if verbose else logging.WARNING)
     logging.getLogger("psycopg").setLevel(logging.ERROR)  # it warns of errors that we raise with an explanation
     out = Output(as_json, verbose)
-    context.obj = Invocation(out, env_file, home, tenant, user, project, embedder=context.obj)
+    if home == "":  # of an unset variable; as a path it would be the current folder
+        raise InvalidInput("--home is empty; name a folder, or leave it out")
+    folder = None if home is None else Path(home)
+    context.obj = Invocation(out, env_file, folder, tenant, user, project, embedder=context.obj)
 
 
 def application(command: str = "") -> typer.Typer:

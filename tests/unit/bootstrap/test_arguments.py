@@ -20,6 +20,7 @@ from tests.support.fakes import WordEmbedder
         ({"embedder": WordEmbedder}, "embedder is of the type type"),
         ({"settings": {"user": "ana"}}, "settings is of the type dict; give a biem.config.Settings"),
         ({"scope": "ana"}, "scope is of the type str; give a biem.Scope"),
+        ({"home": ""}, "home is empty"),
         ({"home": 3}, "home is of the type int; give the path of a folder"),
         ({"clock": 3}, "clock is of the type int; give an object as biem.ports.Clock"),
     ],

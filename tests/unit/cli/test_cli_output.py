@@ -253,6 +253,7 @@ def test_global_options_may_stand_after_the_command(arguments: list[str], expect
         (["remember"], "Missing argument"),
         (["recall", "x", "--top-k", "many"], "Invalid value for '--top-k'"),
         (["remember", "x", "--at", "tomorrow"], "--at is not a time: 'tomorrow'; write it like 2025-03-14"),
+        (["--home", "", "health"], "--home is empty"),
         (["connect", "emacs"], "Invalid value for 'host': 'emacs' is not one of 'claude-code', "),
         (["erase"], "an ID, --scope, or --user"),
         (["erase", "x", "--scope"], "an ID, --scope, or --user"),
