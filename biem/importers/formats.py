@@ -84,6 +84,8 @@ def _of_shape(shape: JsonShape) -> str | None:
 def _seen(shape: JsonShape) -> str:
     keys = sorted(shape.keys)
     named = ", ".join(keys[:_SHOWN_KEYS]) + (", …" if len(keys) > _SHOWN_KEYS else "")
+    if shape.top == "list" and shape.keys & _MESSAGE:
+        named += "; put each message on a separate line (jq -c '.[]')"
     what = "a JSON list" if shape.top == "list" else "JSON objects" if shape.top == "object" else "JSON"
     return f"{what} with the keys {named}" if keys else f"{what} without objects"
 
