@@ -107,7 +107,7 @@ def connect(
     """
     from biem.memory import Memory
 
-    require_kinds(settings, home, scope, embedder, clock)
+    require_kinds(settings=settings, home=home, scope=scope, embedder=embedder, clock=clock)
     if settings is None:
         settings = load_settings()
         warn_of_misspelt()
@@ -224,7 +224,7 @@ def open_worker(settings: Settings, *, embedder: Embedder | None = None, clock: 
     """Open everything for a worker process; starts no threads. Replaces and raises as `connect` does."""
     from biem.memory import Memory
 
-    require_kinds(settings, None, None, embedder, clock)
+    require_kinds(settings=settings, embedder=embedder, clock=clock)
     alone = settings.model_copy(update={"queue": "none", "close_timeout_s": 0.0})
 
     def begin(system: "System") -> None:

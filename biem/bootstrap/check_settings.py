@@ -66,7 +66,9 @@ def unknown_settings(env_file: Path | None = None) -> list[Finding]:
     return [Finding("setting_unknown", "note", advice, mend) for advice in said]
 
 
-def require_kinds(settings: object, home: object, scope: object, embedder: object, clock: object) -> None:
+def require_kinds(
+    *, settings: object, embedder: object, clock: object, home: object = None, scope: object = None
+) -> None:
     """Raise `ConfigError` for an argument of `connect` that is something else, before anything is started."""
     wanted = {
         "settings": (
