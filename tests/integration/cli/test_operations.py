@@ -78,6 +78,10 @@ def test_diagnose_lists_settings_that_do_not_exist_and_stays_healthy(cli: Cli) -
     assert told.document["healthy"] is True
 
 
+def test_a_home_that_is_new_has_no_fault(tmp_path: Path) -> None:
+    assert "no fault found" in Cli(tmp_path / "new").process("diagnose").stdout
+
+
 def test_health_asks_every_server_and_starts_none(cli: Cli, tmp_path: Path) -> None:
     # Given a system that runs, and a home that has nothing
     none = Cli(tmp_path / "none")
