@@ -2,7 +2,6 @@
 
 import atexit
 import gc
-import logging
 import os
 import platform
 import signal
@@ -20,7 +19,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from biem.cli.commands import COMMANDS, GROUPS, resolved
 from biem.cli.invocation import Invocation, of
-from biem.cli.output import INTERRUPTED, Output
+from biem.cli.output import INTERRUPTED, Output, log_to_stderr
 from biem.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -107,9 +106,7 @@ def options(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    logging.basicConfig(format="biem: %(message)s")
-    logging.getLogger("biem").setLevel(logging.INFO if verbose else logging.WARNING)
-    logging.getLogger("psycopg").setLevel(logging.ERROR)  # it warns of errors that we raise with an explanation
+    log_to_stderr(verbose=verbose)
     out = Output(as_json, verbose)
     if home == "":  # of an unset variable; as a path it would be the current folder
         raise InvalidInput("--home is empty; name a folder, or leave it out")

@@ -7,6 +7,7 @@ the error is then the last line of stderr, `{"error": {"kind", "message", "retry
 import dataclasses
 import errno
 import json
+import logging
 import math
 import sys
 import time
@@ -46,6 +47,13 @@ class Interrupted(BiemError):
     """Ctrl-C. The message says which data is durable."""
 
     exit_code = INTERRUPTED
+
+
+def log_to_stderr(*, verbose: bool) -> None:
+    """One line a message, before a library configures the log in another way."""
+    logging.basicConfig(format="biem: %(message)s")
+    logging.getLogger("biem").setLevel(logging.INFO if verbose else logging.WARNING)
+    logging.getLogger("psycopg").setLevel(logging.ERROR)  # it warns of errors that we raise with an explanation
 
 
 def _console(stream: TextIO) -> Console:

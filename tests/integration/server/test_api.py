@@ -164,6 +164,12 @@ def test_an_upload_that_cannot_be_read_is_reported_by_its_own_name(site: Site) -
     assert "--format" not in said
 
 
+def test_a_monitor_may_ask_for_the_head_alone(site: Site) -> None:
+    for path in ("/health", "/ready"):
+        answer = httpx.head(site.urls[0] + path)
+        assert (answer.status_code, answer.content) == (200, b"")
+
+
 @pytest.mark.parametrize("body", ['{"text": "备用钥匙"}'.encode("gb18030"), b"[" * 100_000])
 def test_a_body_that_cannot_be_read_is_told_what_is_read(site: Site, body: bytes) -> None:
     browser = site.browser(site.key().token, {"Content-Type": "application/json"})
