@@ -23,6 +23,7 @@ from typing import Self
 from pydantic import SecretStr
 
 from biem.bootstrap import connect
+from biem.bootstrap.check_settings import warn_of_misspelt
 from biem.config import Settings, load_settings
 from biem.config.aimate import CONFIG, configured, read_config
 from biem.domain.mirror.project import path_key
@@ -68,6 +69,7 @@ class MemorySystem:
         base = settings
         if base is None:
             base = load_settings()
+            warn_of_misspelt()
             base = Settings(profile="aimate") if base.profile == "default" else base
         file = CONFIG.expanduser() if config is None else Path(config)
         self._config = configured(base, read_config(file, must_exist=config is not None))

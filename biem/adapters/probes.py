@@ -45,6 +45,10 @@ class PostgresProbe:
             return [name for number, name, _ in migrations() if number not in known]
         return []
 
+    def is_empty(self) -> bool:
+        """Whether no version has made its schema in the database."""
+        return not self._applied()
+
     def later(self) -> Sequence[str]:
         known = {number for number, _, _ in migrations()}
         return [name for number, name in sorted(self._applied().items()) if number not in known]

@@ -18,7 +18,7 @@ from biem.adapters.jobs.celery import ENCODE_TASK, JOB_TASK, broker_options
 from biem.adapters.kept_open import close_kept
 from biem.adapters.postgres.migrations import migrate as apply_migrations
 from biem.adapters.tokens import counter_of
-from biem.bootstrap.check_settings import warn_of_misspelt
+from biem.bootstrap.check_settings import require_kinds, warn_of_misspelt
 from biem.bootstrap.embedder import agreed
 from biem.bootstrap.observe import serve_levels, serve_spans_of_children
 from biem.bootstrap.servers import Servers, broker_of, home_of, servers
@@ -107,6 +107,7 @@ def connect(
     """
     from biem.memory import Memory
 
+    require_kinds(settings=settings, home=home, scope=scope, embedder=embedder, clock=clock)
     if settings is None:
         settings = load_settings()
         warn_of_misspelt()
@@ -223,6 +224,7 @@ def open_worker(settings: Settings, *, embedder: Embedder | None = None, clock: 
     """Open everything for a worker process; starts no threads. Replaces and raises as `connect` does."""
     from biem.memory import Memory
 
+    require_kinds(settings=settings, embedder=embedder, clock=clock)
     alone = settings.model_copy(update={"queue": "none", "close_timeout_s": 0.0})
 
     def begin(system: "System") -> None:

@@ -56,13 +56,16 @@ def diagnose(
 ) -> Diagnosis:
     """Diagnose a system in any state; with `fix`, repair the findings that can be repaired, the schema too.
 
-    Starts the embedded servers and changes nothing else without `fix`. What cannot be opened is a finding.
+    Starts the embedded servers, with a schema where they are new, and changes nothing else without `fix`. What cannot
+    be opened is a finding.
     """
     with ExitStack() as stack:
         try:
             where = stack.enter_context(servers(settings))
         except BiemError as error:
             return unopened("servers", error)
+        if where.embedded:
+            _begun(where)
         migrated = _migrated(where) if fix else []
         try:
             if embedder is None:
@@ -77,6 +80,15 @@ def diagnose(
         with connect(settings.model_copy(update=_ALONE), embedder=embedder, clock=clock) as memory:
             mended = memory.diagnose(fix=True, full=full, after=after, on_progress=on_progress)
     return Diagnosis((*migrated, *mended.findings), mended.looked_at, mended.whole)
+
+
+def _begun(where: Servers) -> None:
+    """Give an embedded database that was just made its schema, as any program does that opens it."""
+    try:
+        if PostgresProbe(where.postgres_dsn).is_empty():
+            migrate(where.postgres_dsn)
+    except BiemError as error:
+        logger.warning("the schema was not made: %s", error)
 
 
 def _migrated(where: Servers) -> list[Finding]:

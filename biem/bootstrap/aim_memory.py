@@ -8,6 +8,7 @@ from typing import Any
 
 from biem.aim import AimMemory
 from biem.bootstrap import connect
+from biem.bootstrap.check_settings import warn_of_misspelt
 from biem.config import Settings, load_settings
 from biem.domain.policies.aim import PRESETS, AimPolicy, FieldWeights
 from biem.domain.scope import Scope
@@ -37,7 +38,10 @@ def create_aim_memory(
     its gate decides which messages are formed unless either sets another rule. The other arguments are those of
     `connect`. Raises `ConfigError` for unknown names and impossible values.
     """
-    given = configured(config, settings or load_settings())
+    if settings is None:
+        settings = load_settings()
+        warn_of_misspelt()
+    given = configured(config, settings)
     return AimMemory(connect(given, home=home, scope=scope, embedder=embedder, clock=clock))
 
 

@@ -1,5 +1,6 @@
 """Operator commands: sleep, reindex, migrate, diagnose, perf, backup, restore, reembed."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,6 +31,8 @@ def diagnose(
 ) -> None:
     """Check every store for faults and show how to repair each; exit code 10 while any remains."""
     from biem.bootstrap import admin
+    from biem.bootstrap.check_settings import unknown_settings
+    from biem.bootstrap.env_file import chosen
 
     invocation = of(context)
     out = invocation.out
@@ -51,6 +54,7 @@ def diagnose(
         if not full or not at:
             raise
         raise Interrupted(f"interrupted; go on with: biem diagnose --full --after {at}") from None
+    found = replace(found, findings=(*found.findings, *unknown_settings(chosen(invocation.env_file))))
     document = {
         "healthy": found.healthy,
         "whole": found.whole,

@@ -2,7 +2,6 @@
 
 import atexit
 import gc
-import logging
 import os
 import platform
 import signal
@@ -20,7 +19,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from biem.cli.commands import COMMANDS, GROUPS, resolved
 from biem.cli.invocation import Invocation, of
-from biem.cli.output import INTERRUPTED, Output
+from biem.cli.output import INTERRUPTED, Output, log_to_stderr
+from biem.errors import InvalidInput
 
 if TYPE_CHECKING:
     from biem.ports import Embedder
@@ -92,7 +92,9 @@ def options(
             "--env-file", help="Settings file; the environment overrides it. Default: BIEM_ENV_FILE, else .env, if any."
         ),
     ] = None,
-    home: Annotated[Path | None, typer.Option("--home", help="Folder of the embedded servers.")] = None,
+    home: Annotated[
+        str | None, typer.Option("--home", metavar="FOLDER", help="Folder of the embedded servers.")
+    ] = None,
     tenant: Annotated[str | None, typer.Option("--tenant", help="Tenant of the scope.")] = None,
     user: Annotated[str | None, typer.Option("--user", help="User of the scope.")] = None,
     project: Annotated[
@@ -104,11 +106,12 @@ def options(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    logging.basicConfig(format="biem: %(message)s")
-    logging.getLogger("biem").setLevel(logging.INFO if verbose else logging.WARNING)
-    logging.getLogger("psycopg").setLevel(logging.ERROR)  # it warns of errors that we raise with an explanation
+    log_to_stderr(verbose=verbose)
     out = Output(as_json, verbose)
-    context.obj = Invocation(out, env_file, home, tenant, user, project, embedder=context.obj)
+    if home == "":  # of an unset variable; as a path it would be the current folder
+        raise InvalidInput("--home is empty; name a folder, or leave it out")
+    folder = None if home is None else Path(home)
+    context.obj = Invocation(out, env_file, folder, tenant, user, project, embedder=context.obj)
 
 
 def application(command: str = "") -> typer.Typer:
@@ -179,6 +182,9 @@ def run(arguments: Sequence[str], embedder: "Embedder | None" = None) -> int:
 
 def main() -> None:
     """The entry point of the `biem` script."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by who started us
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115  as long as the process
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # any script prints, in any locale
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -1,12 +1,14 @@
 """Arguments of several commands, and reading a memory's text for display."""
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from biem.cli.output import SHOWN_CHARS, read_stdin
 from biem.domain.text import MOST_LISTED, one_line
-from biem.errors import NotFound
+from biem.errors import BiemError, NotFound
 
 if TYPE_CHECKING:
     from biem.memory import Memory
@@ -27,3 +29,16 @@ def text_of(memory: "Memory", node_id: str) -> str:
 def given_text(text: str) -> str:
     """An argument, or what stands in stdin for `-`."""
     return read_stdin() if text == "-" else text
+
+
+@contextmanager
+def naming_options(options: Mapping[str, str]) -> Iterator[None]:
+    """Errors name arguments as Python and HTTP have them; here they name the options of the command line instead."""
+    try:
+        yield
+    except BiemError as error:
+        said = str(error)
+        for argument, option in options.items():
+            said = said.replace(argument, option)
+        error.args = (said, *error.args[1:])
+        raise

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from biem.engine.query.listing import Wanted
     from biem.engine.query.request import Conditions
 
+Metadata = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY=VALUE", help="Any value of your own, JSON or text, which --where selects by; may be repeated."
+    ),
+]
 AsOf = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="What held at this ISO time; default: now.")]
 _UNITS = {
     unit: timedelta(seconds=seconds) for unit, seconds in zip("smhdw", (1, 60, 3_600, 86_400, 604_800), strict=True)
@@ -152,12 +158,35 @@ def metadata_conditions(given: list[str] | None) -> dict[str, Any] | None:
     return where or None
 
 
+def metadata_values(given: list[str] | None) -> dict[str, Any] | None:
+    """The metadata of these options: each `key=value`, whose value is JSON or else a string, or a JSON object."""
+    if given is None:
+        return None
+    found: dict[str, Any] = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if text.lstrip().startswith("{"):
+            values = _json_object(text, "--metadata")
+        elif equals and key.strip():
+            values = {key.strip(): _json(value)}
+        else:
+            raise InvalidInput(f"--metadata {text!r:.100} is no value; write KEY=VALUE, or a JSON object")
+        if twice := found.keys() & values.keys():
+            raise InvalidInput(f"--metadata has {min(twice)!r:.100} twice; give it once")
+        found |= values
+    return found
+
+
+def _json_object(text: str, option: str) -> dict[str, Any]:
+    value = _json(text)
+    if isinstance(value, dict):
+        return value
+    raise InvalidInput(f"{option} {text!r:.100} is not a JSON object")
+
+
 def _parsed(text: str) -> dict[str, Any]:
     if text.lstrip().startswith("{"):
-        value = _json(text)
-        if isinstance(value, dict):
-            return value
-        raise InvalidInput(f"--where {text!r:.100} is not a JSON object")
+        return _json_object(text, "--where")
     found = _CONDITION.fullmatch(text)
     signs = found is not None and found["value"].startswith(("<", ">", "="))  # a>>3; such a value stands in quotes
     if found is None or signs or (not found["value"] and found["sign"][0] in "<>"):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from biem.cli.arguments import naming_options
 from biem.cli.invocation import NO_WORKER, of
 from biem.cli.output import Interrupted, Output, Ticker
 from biem.cli.transfer import begins_as_export, take_back
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from biem.engine.remember.importing import ImportReport
     from biem.memory import Memory
 
+_OPTIONS = {"skip_bad=True": "--skip-bad", "format=NAME": "--format NAME"}
 _FORMATS = f"{', '.join(FORMATS)}; default: by content."
 
 
@@ -95,14 +97,15 @@ def _stored(
     with out.progress("counted" if dry_run else "stored") as ticker:
         watched = _Watched(ticker)
         try:
-            return memory.import_file(
-                files,
-                format=name,
-                dry_run=dry_run,
-                per_conversation=apart,
-                skip_bad=skip_bad,
-                on_progress=watched.see,
-            )
+            with naming_options(_OPTIONS):
+                return memory.import_file(
+                    files,
+                    format=name,
+                    dry_run=dry_run,
+                    per_conversation=apart,
+                    skip_bad=skip_bad,
+                    on_progress=watched.see,
+                )
         except KeyboardInterrupt:
             raise _interrupted(watched.report) from None
         finally:

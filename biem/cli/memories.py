@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from biem.cli.arguments import Tags, given_text
-from biem.cli.filters import RecallFilters, parse_duration, require_one_of
+from biem.cli.filters import Metadata, RecallFilters, metadata_values, parse_duration, require_one_of
 from biem.cli.invocation import NO_WORKER, Invocation, of
 from biem.cli.option_groups import with_options
 from biem.cli.output import Output, plain, shown_time
@@ -53,6 +53,7 @@ def remember(
     conversation: Annotated[str, typer.Option(help="In which conversation.")] = "",
     at: Annotated[str | None, typer.Option(metavar="TIME", help="When, in ISO 8601; without an offset: UTC.")] = None,
     ref: Annotated[str | None, typer.Option(help="Your own id: writing it again changes nothing.")] = None,
+    metadata: Metadata = None,
     layer: Annotated[str, typer.Option(help=f"One of {', '.join(LAYERS)}.")] = "short_term",
     origin: Annotated[str | None, typer.Option(help=f"One of {', '.join(ORIGINS)}, or your own; default user.")] = None,
     trust: Annotated[str | None, typer.Option(help=f"One of {', '.join(LEVELS)}; default by origin.")] = None,
@@ -78,6 +79,7 @@ def remember(
     ):
         require_one_of(name, value, known)
     require_importance(importance)
+    more = metadata_values(metadata)
     words = given_text(text)
     _require_words(words, "the text")
     moment = parse_time(at, "--at") if at is not None else None
@@ -101,6 +103,7 @@ def remember(
             conversation=conversation,
             at=moment,
             ref=ref,
+            metadata=more,
             layer=layer,
             expires_at=ends,
             ttl=lives,

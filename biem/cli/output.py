@@ -5,7 +5,9 @@ the error is then the last line of stderr, `{"error": {"kind", "message", "retry
 """
 
 import dataclasses
+import errno
 import json
+import logging
 import math
 import sys
 import time
@@ -22,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from biem.errors import BiemError, InvalidInput
+from biem.errors import BiemError, InvalidInput, StoreFull
 from biem.redaction import hidden, traceback_of
 
 if TYPE_CHECKING:
@@ -45,6 +47,13 @@ class Interrupted(BiemError):
     """Ctrl-C. The message says which data is durable."""
 
     exit_code = INTERRUPTED
+
+
+def log_to_stderr(*, verbose: bool) -> None:
+    """One line a message, before a library configures the log in another way."""
+    logging.basicConfig(format="biem: %(message)s")
+    logging.getLogger("biem").setLevel(logging.INFO if verbose else logging.WARNING)
+    logging.getLogger("psycopg").setLevel(logging.ERROR)  # it warns of errors that we raise with an explanation
 
 
 def _console(stream: TextIO) -> Console:
@@ -206,9 +215,12 @@ class Output:
         if isinstance(error, BiemError):
             code, retryable, message = error.exit_code, error.retryable, str(error)
         elif isinstance(error, USAGE_ERROR):
-            code, message = 2, str(getattr(error, "format_message", lambda: error)())
+            said = str(getattr(error, "format_message", lambda: error)())
+            code, message = 2, said.replace(": Value error, ", ": ")  # as pydantic begins its message
         elif isinstance(error, KeyboardInterrupt):
             kind, code, message = "Interrupted", INTERRUPTED, "interrupted; acknowledged memories are kept"
+        elif isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            code, message = StoreFull.exit_code, f"the output cannot be written ({error.strerror}); free some space"
         else:
             hint = "" if self.verbose else " (--verbose shows the traceback)"
             message = f"unexpected {kind}: {str(error) or 'no message'}{hint}"

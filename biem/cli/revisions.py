@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biem.cli.arguments import Id, given_text
+from biem.cli.filters import metadata_values
 from biem.cli.invocation import NO_WORKER, of
 from biem.cli.output import SHOWN_CHARS, shown_time
 from biem.domain.node import KINDS, LAYERS, Node, id_part
@@ -28,6 +29,10 @@ def revise(
     no_tags: Annotated[bool, typer.Option("--no-tags", help="Remove all tags.")] = False,
     importance: Annotated[float | None, typer.Option(help="Importance, 1 to 5.")] = None,
     reason: Annotated[str | None, typer.Option(help="Why it is worth remembering.")] = None,
+    metadata: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="The new metadata, all of it; may be repeated. {}: none."),
+    ] = None,
     kind: Annotated[str | None, typer.Option(help=f"One of {', '.join(KINDS)}.")] = None,
     speaker: Annotated[str | None, typer.Option(help="Who said it.")] = None,
     at: Annotated[str | None, typer.Option(metavar="TIME", help="When, in ISO 8601; without an offset: UTC.")] = None,
@@ -48,6 +53,7 @@ def revise(
         "tags": () if no_tags else tag,
         "importance": importance,
         "reason": reason,
+        "metadata": metadata_values(metadata),
         "kind": kind,
         "speaker": speaker,
         "at": None if at is None else parse_time(at, "--at"),

@@ -7,6 +7,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
+from biem.cli.arguments import naming_options
 from biem.cli.filters import TransferFilters, require_one_of
 from biem.cli.invocation import NO_WORKER, Invocation, of
 from biem.cli.option_groups import with_options
@@ -16,6 +17,7 @@ from biem.domain.transfer import FORMATS, ON_CONFLICT, ExportReport, MoveReport,
 from biem.errors import InvalidInput
 from biem.importers.encodings import codec_of
 
+_OPTIONS = {"on_conflict=skip": "--on-conflict skip"}
 _STDOUT = "-"
 """Of `import`: stdin."""
 _FIRST_LINE = 4096
@@ -88,7 +90,8 @@ def take_back(invocation: Invocation, source: str, *, on_conflict: str, dry_run:
     try:
         with invocation.memory() as memory, out.progress("lines") as ticker:
             given = sys.stdin.buffer if source == _STDOUT else source
-            report = memory.import_(given, on_conflict=on_conflict, dry_run=dry_run, on_progress=progress)
+            with naming_options(_OPTIONS):
+                report = memory.import_(given, on_conflict=on_conflict, dry_run=dry_run, on_progress=progress)
     except KeyboardInterrupt:
         raise Interrupted(f"at least {done} lines are stored; the same command again goes on from there") from None
     out.result(report, lambda: out.line(_imported(report)))
@@ -147,7 +150,7 @@ def _exported(report: ExportReport) -> str:
 def _imported(report: TransferReport) -> str:
     parts = [f"{report.created} of {report.memories} memories {'would be ' if report.dry_run else ''}imported"]
     if report.already_there:
-        parts.append(f"{report.already_there} were there already")
+        parts.append(f"{report.already_there} {'was' if report.already_there == 1 else 'were'} there already")
     if report.skipped:
         parts.append(f"{report.skipped} left out because others have their ids or refs")
     if report.equal_facts:

@@ -45,6 +45,7 @@ _BY_STATUS: Mapping[int, type[BiemError]] = {
     404: NotFound,
     412: RevisionConflict,
     413: InvalidInput,
+    415: InvalidInput,
     422: InvalidInput,
     429: RateLimited,
     502: StoreUnavailable,
@@ -125,6 +126,8 @@ class Connection:
         return self._tried(work)
 
     def _tried(self, work: Callable[[], T]) -> T:
+        if self._client.is_closed:
+            raise BiemError("this memory is closed; call biem.remote() again")
         try:
             return work()
         except httpx.HTTPError as error:

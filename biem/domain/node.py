@@ -64,7 +64,7 @@ def parse_id(text: str) -> str:
     try:
         return str(uuid.UUID(text))
     except (ValueError, AttributeError, TypeError):
-        raise InvalidInput(f"{text!r} is not a memory id; ids look like {new_id()}") from None
+        raise InvalidInput(f"{text!r} is not an id; ids look like {new_id()}") from None
 
 
 def is_id(text: str) -> bool:

@@ -3,6 +3,7 @@
 import re
 from typing import BinaryIO
 
+from biem.domain.transfer import is_export
 from biem.errors import InvalidInput
 from biem.importers.json_stream import JsonShape, shape_of
 
@@ -43,6 +44,8 @@ def detect(stream: BinaryIO, name: str, *, alone: bool) -> tuple[str | None, str
     named = name.lower().endswith(_NOTE_NAMES)
     if not start:
         return ("markdown" if named else "jsonl" if alone else None), "an empty file"
+    if is_export(start.partition(b"\n")[0]):
+        return None, "an export of biem, which is taken back alone (biem import FILE, Memory.import_, POST /v1/imports)"
     if start[:1] in (b"{", b"["):
         shape = shape_of(_Joined(head, stream))
         if (found := _of_shape(shape)) or not _NOTE.match(start.decode(errors="replace")):
@@ -57,7 +60,7 @@ def detect(stream: BinaryIO, name: str, *, alone: bool) -> tuple[str | None, str
 def unknown(name: str, seen: str) -> str:
     """The error for content of no known format."""
     known = "; ".join(f"{name} ({what})" for name, what in FORMATS.items())
-    return f"{name}: unknown content: {seen}. Known formats: {known}. --format names one"
+    return f"{name}: unknown content: {seen}. Known formats: {known}. Name one with format=NAME"
 
 
 def _of_shape(shape: JsonShape) -> str | None:
@@ -81,6 +84,8 @@ def _of_shape(shape: JsonShape) -> str | None:
 def _seen(shape: JsonShape) -> str:
     keys = sorted(shape.keys)
     named = ", ".join(keys[:_SHOWN_KEYS]) + (", …" if len(keys) > _SHOWN_KEYS else "")
+    if shape.top == "list" and shape.keys & _MESSAGE:
+        named += "; put each message on a separate line (jq -c '.[]')"
     what = "a JSON list" if shape.top == "list" else "JSON objects" if shape.top == "object" else "JSON"
     return f"{what} with the keys {named}" if keys else f"{what} without objects"
 

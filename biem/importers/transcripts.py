@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, cast
 
 from biem.domain.node import KINDS
 from biem.errors import InvalidInput
-from biem.importers.record import BadLine, Record
+from biem.importers.record import BadLine, LeftOut, Record
 from biem.importers.times import Times, parse_time
 
 _TEXT = ("text", "content")
@@ -51,7 +51,7 @@ class TranscriptReader:
         """The conversation of messages without one: the file's name without suffixes; empty for stdin."""
         return "" if self.source == "-" else Path(self.source).name.removesuffix(".gz").removesuffix(".jsonl")
 
-    def read(self) -> Iterator[Record | BadLine]:
+    def read(self) -> Iterator[Record | LeftOut | BadLine]:
         """Messages and bad lines in the file's order; blank lines are skipped."""
         try:
             with self._opened() as (raw, lines):
@@ -62,7 +62,7 @@ class TranscriptReader:
         except OSError as error:
             raise InvalidInput(f"cannot read {self.source}: {error.strerror or error}") from error
 
-    def read_lines(self, lines: Iterable[bytes]) -> Iterator[Record | BadLine]:
+    def read_lines(self, lines: Iterable[bytes]) -> Iterator[Record | LeftOut | BadLine]:
         """As `read`, from lines that are open already."""
         number = 0
         try:
@@ -85,7 +85,7 @@ class TranscriptReader:
             packed = cast(BufferedReader, raw).peek(2)[:2] == b"\x1f\x8b"
             yield raw, stack.enter_context(gzip.GzipFile(fileobj=raw)) if packed else raw
 
-    def _line(self, number: int, line: bytes) -> Iterator[Record | BadLine]:
+    def _line(self, number: int, line: bytes) -> Iterator[Record | LeftOut | BadLine]:
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
             value = json.loads(text)
@@ -105,13 +105,13 @@ class TranscriptReader:
         turns = next((key for key in _TURNS if key in value), None)
         try:
             if turns is None:
-                yield self._message(value, number, None, self.name)
+                yield self._entry(value, number, None, self.name)
             else:
                 yield from self._conversation(value, turns, number)
         except _Unfit as error:
             yield self._bad(number, text.find(f'"{error.key}"') + 1 or 1, error.reason)
 
-    def _conversation(self, value: dict[str, Any], key: str, number: int) -> Iterator[Record | BadLine]:
+    def _conversation(self, value: dict[str, Any], key: str, number: int) -> Iterator[Record | LeftOut | BadLine]:
         turns = value[key]
         if not isinstance(turns, list):
             raise _Unfit(key, f'"{key}" must be a list of messages, not {_type(turns)}')
@@ -120,9 +120,13 @@ class TranscriptReader:
             try:
                 if not isinstance(turn, dict):
                     raise _Unfit(key, f"expected a message, not {_type(turn)}")
-                yield self._message(turn, number, index, name)
+                yield self._entry(turn, number, index, name)
             except _Unfit as error:
                 yield self._bad(number, 1, f"turn {index + 1}: {error.reason}")
+
+    def _entry(self, value: dict[str, Any], number: int, index: int | None, outer: str) -> Record | LeftOut:
+        reason = _without_text(value)
+        return LeftOut(reason) if reason else self._message(value, number, index, outer)
 
     def _message(self, value: dict[str, Any], number: int, index: int | None, outer: str) -> Record:
         """`index` is the turn's position in its conversation, None for a line that is one message."""
@@ -182,6 +186,19 @@ class _Unfit(Exception):
         super().__init__(reason)
         self.key = key
         self.reason = reason
+
+
+def _without_text(value: dict[str, Any]) -> str:
+    """Why a message of a chat API rightly has no text; empty for all others."""
+    content = value.get("content")
+    if value.get("text") or value.get("caption") or (isinstance(content, str) and content.strip()):
+        return ""
+    parts = content if isinstance(content, list) else []
+    if any(isinstance(part, dict) and isinstance(part.get("text"), str) for part in parts):
+        return ""
+    if value.get("tool_calls") or value.get("function_call"):
+        return "tool call"
+    return "without text" if any(isinstance(part, dict) and part.get("type") for part in parts) else ""
 
 
 def _text(value: dict[str, Any]) -> str:

@@ -30,6 +30,8 @@ def health_router() -> APIRouter:
     router = APIRouter()
     router.add_api_route("/health", health, methods=["GET"], tags=["server"], response_model=Liveness)
     router.add_api_route("/ready", ready, methods=["GET"], tags=["server"], response_model=Readiness)
+    for path, answer in (("/health", health), ("/ready", ready)):  # some monitors ask for the head alone
+        router.add_api_route(path, answer, methods=["HEAD"], include_in_schema=False)
     text = {200: {"description": "Counts of the scope.", "content": {"text/plain": {"schema": {"type": "string"}}}}}
     router.add_api_route(
         "/metrics",

@@ -39,6 +39,7 @@ _ALWAYS = {
     "504": "Indexing did not finish in time; what was sent is stored.",
     "507": "A store is full.",
 }
+_UPLOAD = {"415": "The body is a form; the file itself is expected."}
 _CONDITIONAL = {"412": "The memory is at another revision than `If-Match` names."}
 _NAMED = [
     {
@@ -78,7 +79,9 @@ def _describe(path: str, operation: dict[str, Any]) -> None:
     else:
         operation.setdefault("parameters", []).extend(_NAMED)
     matched = any(each.get("name", "").lower() == "if-match" for each in operation.get("parameters", ()))
-    for status, description in (_ALWAYS | (_CONDITIONAL if matched else {})).items():
+    uploaded = "application/octet-stream" in operation.get("requestBody", {}).get("content", {})
+    possible = _ALWAYS | (_CONDITIONAL if matched else {}) | (_UPLOAD if uploaded else {})
+    for status, description in possible.items():
         if status == "422" or status not in answers:
             content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
             answers[status] = {"description": description, "content": content}

@@ -17,6 +17,7 @@ MEDIA_TYPE = "application/problem+json"
 TYPE = "urn:biem:problem:"
 """Before the name of an error: `urn:biem:problem:not-found`."""
 _INSIDE = 500
+_UNREADABLE = 400
 _WRONG_METHOD = 405
 _RETRY_S = 1
 _TITLES = {
@@ -55,6 +56,12 @@ class BodyTooLarge(BiemError):
     """The body of the request is larger than the server takes."""
 
     http_status = 413
+
+
+class BodyOfAnotherType(BiemError):
+    """The body is a form, where the file itself is expected."""
+
+    http_status = 415
 
 
 class BodyTooSlow(BiemError):
@@ -119,7 +126,8 @@ async def of_http(request: Request, error: Exception) -> Response:
     """An unknown address or method, or a body that cannot be read."""
     status = getattr(error, "status_code", 500)
     headers = {"Allow": _allowed(request)} if status == _WRONG_METHOD else getattr(error, "headers", None)
-    return problem(status, headers=headers)
+    detail = "the body is no JSON in UTF-8, or is nested too deeply" if status == _UNREADABLE else ""
+    return problem(status, detail=detail, headers=headers)
 
 
 def _allowed(request: Request) -> str:

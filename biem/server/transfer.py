@@ -1,5 +1,6 @@
 """Routes that move whole scopes: exports, imports, moves, erasures. Files pass through the disk, not through memory."""
 
+import os
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,9 +20,10 @@ from biem.client.wire import encoded
 from biem.domain.node import Receipt
 from biem.domain.scope import Scope
 from biem.domain.transfer import ExportReport
-from biem.errors import AccessDenied, InvalidInput
+from biem.errors import AccessDenied, BiemError, InvalidInput
+from biem.memory import Memory
 from biem.server.caller import Caller, caller_of
-from biem.server.problems import BodyTooLarge, BodyTooSlow
+from biem.server.problems import BodyOfAnotherType, BodyTooLarge, BodyTooSlow
 from biem.server.request_body import BODY_TIMEOUT_S
 from biem.server.routes import add_call, model_of, query_model, respond, sent
 
@@ -135,8 +137,20 @@ async def import_files(request: Request, query: Annotated[_FilesQuery, Query()])
         path = Path(folder, _file_name(query.name))
         with path.open("wb") as file:
             await _received(request, file, caller)
-        report = await run_sync(lambda: caller.memory("write").import_file(path, **arguments))
+        report = await run_sync(lambda: _imported(caller.memory("write"), path, arguments))
     return respond(request, _FILES, report, arguments)
+
+
+def _imported(memory: Memory, path: Path, arguments: dict[str, Any]) -> object:
+    """Import the file; what is said of it names it as its sender does, without the folder of the server."""
+    here = f"{path.parent}{os.sep}"
+    try:
+        report = memory.import_file(path, **arguments)
+    except BiemError as error:
+        error.args = (str(error).replace(here, ""), *error.args[1:])
+        raise
+    report.first_bad = [replace(line, file=line.file.replace(here, "")) for line in report.first_bad]
+    return report
 
 
 def _file_name(name: str) -> str:
@@ -146,7 +160,15 @@ def _file_name(name: str) -> str:
 
 
 async def _received(request: Request, file: IO[bytes], caller: Caller) -> None:
-    """Write the body to a file. Raises `BodyTooLarge` and, when nothing arrives for a while, `BodyTooSlow`."""
+    """Write the body to a file. Raises `BodyOfAnotherType` for a form, `BodyTooLarge` and, when nothing arrives for a
+    while, `BodyTooSlow`.
+    """
+    # No other type is refused: curl --data-binary states the type of a form field whatever the file holds.
+    if request.headers.get("content-type", "").strip().lower().startswith("multipart/"):
+        raise BodyOfAnotherType(
+            "the file itself must be the body, not a part of a form: send it as curl --data-binary @FILE does, with "
+            "Content-Type: application/octet-stream"
+        )
     most, size, more = caller.backend.upload_bytes, 0, True
     while more:
         message: Message | None = None

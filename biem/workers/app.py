@@ -11,6 +11,7 @@ from celery import Celery, signals
 
 import biem.bootstrap.system  # noqa: F401  before a fork: its children share what is loaded
 from biem.bootstrap import broker_of, serve_levels, serve_spans_of_children, servers
+from biem.bootstrap.check_settings import warn_of_misspelt
 from biem.config import Settings, load_settings
 from biem.workers import health
 from biem.workers.configuration import configuration
@@ -39,4 +40,5 @@ def build(settings: Settings) -> Celery:
     return celery
 
 
+warn_of_misspelt()
 app = build(load_settings())

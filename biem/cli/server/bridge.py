@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 _META = "io.modelcontextprotocol/"
 _REQUIRED = {"protocolVersion": str, "clientInfo": dict, "clientCapabilities": dict}
 """Of `_meta` in a request that stands alone."""
+_PARSE_ERROR = -32700
 _INITIALIZED = "notifications/initialized"
 Serve = Callable[[io.RawIOBase, io.RawIOBase], None]
 """Serves MCP on an input and an output until the input ends."""
@@ -130,6 +131,58 @@ class Replayed(io.RawIOBase):
         return len(piece)
 
 
+class Understood(io.RawIOBase):
+    """The messages of an input that the SDK can read. It leaves others without an answer, and a host would wait for
+    one: they are answered with an error here.
+    """
+
+    def __init__(self, reader: io.RawIOBase, writer: io.RawIOBase) -> None:
+        self._lines = iter(io.BufferedReader(reader).readline, b"")
+        self._writer = writer
+        self._rest = b""
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """The next message, or a part of it; 0 at the end."""
+        while not self._rest:
+            line = next(self._lines, b"")
+            if not line:
+                return 0
+            fault = _fault(line)
+            if fault is None:
+                self._rest = line
+            else:
+                self._writer.write(json.dumps(fault).encode() + b"\n")
+        piece, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def _fault(line: bytes) -> dict[str, Any] | None:
+    """The answer to a message that is no JSON for the SDK, which takes no half of a surrogate pair; None for others."""
+    from pydantic_core import from_json
+
+    text = line.decode(errors="replace")
+    if not text.strip():
+        return None
+    try:
+        said = "" if isinstance(from_json(text), dict) else "an object is expected"
+    except ValueError as error:
+        said = str(error)
+    if not said:
+        return None
+    try:
+        found = json.loads(text)["id"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        found = None
+    asked = found if type(found) in (int, str) else None
+    answer = {"code": _PARSE_ERROR, "message": f"the message cannot be read as JSON: {said}"}
+    return {"jsonrpc": "2.0", "id": asked, "error": answer}
+
+
 class Answered(io.RawIOBase):
     """An output of one message a write, without the answer to the request of this id, which was given before.
 
@@ -159,7 +212,7 @@ def serving(run: Callable[[str], None]) -> Serve:
 
     def serve(reader: io.RawIOBase, writer: io.RawIOBase) -> None:
         before = sys.stdin, sys.stdout
-        sys.stdin = io.TextIOWrapper(io.BufferedReader(reader), encoding="utf-8", errors="replace")
+        sys.stdin = io.TextIOWrapper(io.BufferedReader(Understood(reader, writer)), encoding="utf-8", errors="replace")
         sys.stdout = io.TextIOWrapper(writer, encoding="utf-8")
         try:
             run("stdio")

@@ -60,6 +60,8 @@ def list_keys(context: typer.Context) -> None:
     headers = ("id", "name", "bound to", "grants", "made", "expires", "used", "revoked")
     rows = [(key.id, key.name, _bound(key), " ".join(key.grants), *_times(key)) for key in found]
     invocation.out.result(list(found), lambda: invocation.out.table(headers, rows))
+    if not found:
+        invocation.out.note("no keys; make one with `biem keys add`")
 
 
 @app.command("revoke")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biem.cli.invocation import of
-from biem.cli.server.web import listening
+from biem.cli.output import log_to_stderr
+from biem.cli.server.web import listening, run_until_signal
 from biem.errors import ConfigError, MissingExtra
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ def serve(
 ) -> None:
     """Serve the HTTP API until Ctrl-C. Every caller needs a key: biem keys add."""
     try:
-        import uvicorn
         from uvicorn.supervisors import Multiprocess
 
         from biem.server.app import build
@@ -67,14 +67,15 @@ def serve(
             with usable(settings):  # an error is reported here, once
                 invocation.out.note(address)
                 changes = invocation.changes | ({"home": invocation.home} if invocation.home else {})
-                made = partial(application, invocation.env_file, changes, hosts, folders)
-                config = _config(made, verbose=invocation.out.verbose, workers=workers)
+                verbose = invocation.out.verbose
+                made = partial(application, invocation.env_file, changes, hosts, folders, verbose=verbose)
+                config = _config(made, verbose=verbose, workers=workers)
                 Multiprocess(config, sockets=[listener]).run()
             return
         with open_backend(settings, embedder=invocation.embedder) as backend:
             invocation.out.note(address)
             app = build(lambda: nullcontext(backend), hosts, folders=folders)
-            uvicorn.Server(_config(lambda: app, verbose=invocation.out.verbose, workers=1)).run([listener])
+            run_until_signal(_config(lambda: app, verbose=invocation.out.verbose, workers=1), listener)
 
 
 def _config(make: "Callable[[], FastAPI]", *, verbose: bool, workers: int) -> "uvicorn.Config":
@@ -98,7 +99,12 @@ def _config(make: "Callable[[], FastAPI]", *, verbose: bool, workers: int) -> "u
 
 
 def application(
-    env_file: Path | None, changes: dict[str, Any], hosts: tuple[str, ...] = (), folders: tuple[str, ...] = ()
+    env_file: Path | None,
+    changes: dict[str, Any],
+    hosts: tuple[str, ...] = (),
+    folders: tuple[str, ...] = (),
+    *,
+    verbose: bool = False,
 ) -> "FastAPI":
     """The application of one process, on the configured memory."""
     from biem.bootstrap.env_file import chosen
@@ -106,5 +112,6 @@ def application(
     from biem.config import load_settings
     from biem.server.app import build
 
+    log_to_stderr(verbose=verbose)
     settings = load_settings(chosen(env_file)).model_copy(update=changes)
     return build(lambda: open_backend(settings), hosts, folders=folders)

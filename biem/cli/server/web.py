@@ -1,14 +1,19 @@
 """`biem web`: the page of a memory, for the person at this machine."""
 
 import errno
+import signal
 import socket
 from contextlib import nullcontext
-from typing import Annotated
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from biem.cli.invocation import of
 from biem.errors import ConfigError, MissingExtra
+
+if TYPE_CHECKING:
+    import uvicorn
 
 HOST = "127.0.0.1"
 PORT = 8765
@@ -54,7 +59,32 @@ def web(
             proxy_headers=False,
         )
         invocation.out.note(f"http://{f'[{host}]' if ':' in host else host}:{port} (Ctrl-C ends it)")
-        uvicorn.Server(config).run([listener])
+        run_until_signal(config, listener)
+
+
+def run_until_signal(config: "uvicorn.Config", listener: socket.socket) -> None:
+    """Serve until Ctrl-C or SIGTERM, which then have their usual effect.
+
+    uvicorn listens to signals once its event loop turns. One that comes before would end the process between the making
+    of the loop and its start, and print a warning of a coroutine that was never awaited.
+    """
+    import uvicorn
+
+    server = uvicorn.Server(config)
+    heard: list[int] = []
+
+    def end(number: int, frame: FrameType | None) -> None:
+        heard.append(number)
+        server.handle_exit(number, frame)
+
+    usual = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        server.run([listener])
+    finally:
+        for number, handler in usual.items():
+            signal.signal(number, handler)
+    for caught in heard:
+        signal.raise_signal(caught)
 
 
 def listening(host: str, port: int) -> socket.socket:

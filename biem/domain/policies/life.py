@@ -1,5 +1,6 @@
 """Numbers of energy, of the three tiers, and of how long memories are kept."""
 
+import math
 from dataclasses import dataclass
 
 
@@ -17,6 +18,10 @@ class EnergyPolicy:
     """
     feedback: float = 0.1
     """Energy added or subtracted by feedback of ±1."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.decay_per_hour < math.inf:
+            raise ValueError("energy.decay_per_hour must be a number that is not negative")
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,3 +60,9 @@ class RecallPolicy:
     """Timeout of the vector index; after it, the index counts as down for this call."""
     retry_down_s: float = 2.0
     """Pause before a failed server is queried again, so that one outage does not slow every call."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.top_k <= self.max_top_k or self.max_query_chars < 1:
+            raise ValueError("recall.top_k and max_query_chars must be positive, and top_k at most max_top_k")
+        if not self.search_timeout_s > 0 or not self.retry_down_s >= 0:
+            raise ValueError("recall.search_timeout_s must be positive, retry_down_s not negative")

@@ -33,6 +33,12 @@ class WritePolicy:
     """Memories that one scope may write a minute, over all processes; 0: unlimited. A loop must not fill the disk."""
 
     def __post_init__(self) -> None:
+        if self.max_text_bytes < 1 or self.bulk_rows < 1:
+            raise ValueError("write.max_text_bytes and bulk_rows must be positive")
+        if min(self.max_tags, self.max_metadata_bytes, self.hot_window, self.future_days, self.max_per_minute) < 0:
+            raise ValueError(
+                "write.max_tags, max_metadata_bytes, hot_window, future_days and max_per_minute must not be negative"
+            )
         for origin, level in self.trust_by_origin.items():
             if level not in LEVELS:
                 raise ValueError(f"the trust level of {origin!r} must be one of {', '.join(LEVELS)}, not {level!r}")
@@ -59,3 +65,9 @@ class EncodePolicy:
     """How often an idle worker polls for rows without a wake-up."""
     quota_calls: int = 500_000
     """Calls that the contract with an embedding server allows; 0: no limit."""
+
+    def __post_init__(self) -> None:
+        if self.batch < 1 or self.max_attempts < 1 or not self.lease_s > 0:
+            raise ValueError("encode.batch, max_attempts and lease_s must be positive")
+        if not self.backoff_s >= 0 or not self.poll_s >= 0:
+            raise ValueError("encode.backoff_s and poll_s must not be negative")

@@ -173,7 +173,7 @@ class RecordImport:
             before = self.report.stored + self.report.already_there
             stands = "would be stored" if self.report.dry_run else "are stored"
             error = type(cause or InvalidInput(""))(
-                f"{line}; {before:,} earlier messages {stands}; repair it, or leave bad lines out with --skip-bad"
+                f"{line}; {before:,} earlier messages {stands}; repair it, or leave bad lines out with skip_bad=True"
             )
             raise error from cause
         self.report.bad += 1

@@ -215,7 +215,7 @@ class _Run:
         else:
             what = f"memory {there.id} is there with another text, time or speaker"
         raise ImportConflict(
-            f"line {line.number}: {what}; {self.told()}; leave such memories out with --on-conflict skip"
+            f"line {line.number}: {what}; {self.told()}; leave such memories out with on_conflict=skip"
         )
 
     def _store_others(self, waiting: list[Line]) -> None:
@@ -241,7 +241,7 @@ class _Run:
             if (tuple(line.row["namespace"]), line.row["key"]) in others:
                 raise ImportConflict(
                     f"line {line.number}: the item {line.row['key']!r:.60} is there with another value; {self.told()}; "
-                    "leave such items as they are with --on-conflict skip"
+                    "leave such items as they are with on_conflict=skip"
                 )
 
 

@@ -377,7 +377,7 @@ def test_get_knows_only_this_scope(memory: biem.Memory) -> None:
     for elsewhere in (memory.scope(user="other"), memory.scope(tenant="other"), memory.scope(project="other")):
         with pytest.raises(biem.NotFound):
             elsewhere.get(written)
-    with pytest.raises(biem.InvalidInput, match="not a memory id"):
+    with pytest.raises(biem.InvalidInput, match="is not an id"):
         memory.get("1 OR 1=1")
 
 

@@ -99,6 +99,28 @@ def test_memories_are_listed_counted_and_reported_in_order_of_time(cli: Cli) -> 
     assert "no memories" in cli("list", "--where", '{"project": "x"}', *scope).stderr
 
 
+def test_metadata_are_given_selected_by_and_replaced(cli: Cli) -> None:
+    # Given a memory with metadata, and one with others
+    scope = ("--user", "metadata")
+    given = ("--metadata", "project=花园", "--metadata", "score=3", "--metadata", '{"seen": {"by": ["Ann"]}}')
+    memory_id = cli("remember", "The hose leaks at the tap", *given, *scope).stdout.strip()
+    cli("remember", "The hose of the neighbour is green", "--metadata", "project=other", *scope)
+    assert cli("get", memory_id, "--json", *scope).document["metadata"] == {
+        "project": "花园", "score": 3, "seen": {"by": ["Ann"]},
+    }  # fmt: skip
+
+    # When a question names some / Then only what has them answers it
+    found = cli("recall", "hose", "--where", "project=花园", "--where", "score>=3", "--json", *scope).document
+    assert [hit["node"]["id"] for hit in found["hits"]] == [memory_id]
+    block = cli("context", "What do we know of the hose?", "--where", "project=花园", *scope).stdout
+    assert ("tap" in block, "green" in block) == (True, False)
+
+    # And a revision replaces them as a whole
+    cli("revise", memory_id, "--metadata", "score=4", *scope)
+    assert cli("get", memory_id, "--json", *scope).document["metadata"] == {"score": 4}
+    assert "KEY=VALUE" in cli("remember", "x", "--metadata", "score", *scope, "--json", code=2).error["message"]
+
+
 def test_what_was_there_already_is_said_and_part_of_an_id_is_enough(cli: Cli) -> None:
     # Given a fact / When it is remembered again / Then it is the same memory, and the command says so
     scope = ("--user", "again")
@@ -185,6 +207,11 @@ def test_stdin_is_read_and_ctrl_c_says_what_is_kept(cli: Cli) -> None:
     assert (process.returncode, error["kind"], error["exit_code"]) == (130, "Interrupted", 130)
     assert "messages are stored; the same command again goes on from there" in error["message"]
     cli("erase", "--scope", "--yes", *scope)  # or the next import waits until all of it is embedded
+
+
+def test_a_tenant_without_keys_is_told_how_to_make_one(cli: Cli) -> None:
+    assert "biem keys add" in cli("keys", "list", "--tenant", "keyless").stderr
+    assert cli("keys", "list", "--tenant", "keyless", "--json").document == []
 
 
 @pytest.mark.req("X39")

@@ -69,6 +69,19 @@ def test_diagnose_exits_with_10_while_a_fault_is_left_and_fix_mends_it(cli: Cli)
     assert cli("diagnose", "--json").document["findings"] == []
 
 
+def test_diagnose_lists_settings_that_do_not_exist_and_stays_healthy(cli: Cli) -> None:
+    cli("stats")  # brings the schema
+    told = cli.process("diagnose", "--json", env={"BIEM_TOP_K": "3", "BIEM_USER": "li"})
+    (finding,) = told.document["findings"]
+    assert (finding["id"], finding["severity"]) == ("setting_unknown", "note")
+    assert "is BIEM_CONTEXT__TOP_K or" in finding["what"]
+    assert told.document["healthy"] is True
+
+
+def test_a_home_that_is_new_has_no_fault(tmp_path: Path) -> None:
+    assert "no fault found" in Cli(tmp_path / "new").process("diagnose").stdout
+
+
 def test_health_asks_every_server_and_starts_none(cli: Cli, tmp_path: Path) -> None:
     # Given a system that runs, and a home that has nothing
     none = Cli(tmp_path / "none")

@@ -1,8 +1,11 @@
 """`/v1` on real stores: what is written is found, pages end, revisions conflict, posts repeat, errors are documents."""
 
+import io
 import json
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from urllib.parse import urlencode
 
 import httpx
@@ -128,6 +131,60 @@ def test_an_export_is_imported_elsewhere(site: Site) -> None:
     found = theirs.post("/v1/imports/files", params={"name": "chat.jsonl"}, content=chat)
     assert found.json().get("stored") == 1, found.text
     problem(theirs.post("/v1/imports", content=b"no export"), 422)
+
+
+def test_an_upload_that_cannot_be_read_is_reported_by_its_own_name(site: Site) -> None:
+    # Given a chat with a broken line, as a file and in an archive
+    browser = site.browser(site.key().token)
+    chat = b'{"text": "The attic key is blue"}\n{"text": "no end\n'
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("sub/chat.jsonl", chat)
+
+    # When each is uploaded / Then the error has the sender's name of the file, and names an argument of the call
+    for name, content, shown in (
+        ("chat.jsonl", chat, "chat.jsonl:2:10: "),
+        ("chats.zip", packed.getvalue(), "chats.zip/sub/chat.jsonl:2:10: "),
+    ):
+        upload = partial(browser.post, "/v1/imports/files", content=content)
+        refused = str(problem(upload(params={"name": name}), 422, "invalid-input")["detail"])
+        assert refused.startswith(shown), refused
+        assert "skip_bad=True" in refused
+        assert "--" not in refused
+
+        # And with that argument it is a report, which names the file in the same way
+        report = upload(params={"name": name, "skip_bad": True}).json()
+        assert (report["already_there"], report["bad"]) == (1, 1)
+        assert [line["file"] + ":2:10: " for line in report["first_bad"]] == [shown]
+
+    # And so does that of an unknown format
+    unknown = browser.post("/v1/imports/files", params={"name": "picture.png"}, content=b"\x89PNG\0\0")
+    said = str(problem(unknown, 422)["detail"])
+    assert said.startswith("picture.png: unknown content")
+    assert "--format" not in said
+
+
+def test_a_monitor_may_ask_for_the_head_alone(site: Site) -> None:
+    for path in ("/health", "/ready"):
+        answer = httpx.head(site.urls[0] + path)
+        assert (answer.status_code, answer.content) == (200, b"")
+
+
+@pytest.mark.parametrize("body", ['{"text": "备用钥匙"}'.encode("gb18030"), b"[" * 100_000])
+def test_a_body_that_cannot_be_read_is_told_what_is_read(site: Site, body: bytes) -> None:
+    browser = site.browser(site.key().token, {"Content-Type": "application/json"})
+    said = problem(browser.post("/v1/memories", content=body), 400)
+    assert said["detail"] == "the body is no JSON in UTF-8, or is nested too deeply"
+
+
+@pytest.mark.parametrize("address", ["/v1/imports", "/v1/imports/files"])
+def test_a_form_is_no_file(site: Site, address: str) -> None:
+    # Given a file sent as part of a form / When an import takes it / Then the error says how to send it
+    browser = site.browser(site.key().token)
+    form = browser.post(address, files={"file": ("chat.jsonl", b'{"text": "The attic key is blue"}\n')})
+    said = problem(form, 415, "body-of-another-type")
+    assert "--data-binary" in str(said["detail"])
+    assert browser.get("/v1/count").json() == {"count": 0}
 
 
 def test_a_session_is_kept_word_for_word(site: Site) -> None:

@@ -1,8 +1,10 @@
 """The real commands: `biem keys` and `biem serve` with two processes, started, asked, revoked and ended."""
 
+import os
 import re
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -35,6 +37,33 @@ def served(home: Path, environment: dict[str, str], cli: Cli) -> Iterator[tuple[
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=60)
     assert process.returncode in (0, 143)
+
+
+_STOPPED_EARLY = """
+import os, signal, sys
+import uvicorn
+from biem.cli.app import main
+
+made = uvicorn.Config.get_loop_factory
+
+def stopped(config):
+    os.kill(os.getpid(), signal.SIGTERM)
+    return made(config)
+
+uvicorn.Config.get_loop_factory = stopped
+main()
+"""
+
+
+def test_a_server_that_is_stopped_while_it_starts_ends_without_a_word(home: Path, environment: dict[str, str]) -> None:
+    # Given a server that gets the signal between the making of its event loop and its start / When it ends
+    command = [sys.executable, "-c", _STOPPED_EARLY, "--home", str(home), "serve", "--port", "0"]
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+    ended = subprocess.run(command, env=kept | environment, capture_output=True, text=True, timeout=120, check=False)
+
+    # Then it has only said its address
+    assert re.fullmatch(r"http://\S+ \(Ctrl-C ends it\)\n", ended.stderr), ended.stderr
+    assert ended.returncode == 128 + signal.SIGTERM
 
 
 @pytest.mark.long

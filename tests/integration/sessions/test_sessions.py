@@ -271,7 +271,7 @@ def test_other_scopes_see_no_session(memory: biem.Memory) -> None:
         ({"data": {"x": float("nan")}}, "JSON"),
         ({"ref": ""}, "ref"),
         ({"ref": "", "role": "tool"}, "ref"),
-        ({"session_id": "kitchen"}, "not a memory id"),
+        ({"session_id": "kitchen"}, "is not an id"),
     ],
 )
 def test_what_no_session_can_hold_is_refused_with_a_reason(memory: biem.Memory, given: Any, why: str) -> None:

@@ -157,7 +157,7 @@ def test_an_item_that_is_there_stays_and_keeps_no_second_memory(house: House) ->
     # When it takes the file in / Then the line is named, in a dry run as well
     [place] = [n for n, line in enumerate(lines(data), 1) if line.get("value", {}).get("where") == "on the truck"]
     for dry_run in (True, False):
-        with pytest.raises(ImportConflict, match=f"line {place}: .*'7'.*--on-conflict skip"):
+        with pytest.raises(ImportConflict, match=f"line {place}: .*'7'.*on_conflict=skip"):
             taken(other, data, dry_run=dry_run)
 
     # When such items are left as they are / Then they are, and only their own memories are found

@@ -1,12 +1,14 @@
 """A setting whose name is wrong is notified of, and nothing else is."""
 
 import logging
+import os
 import re
 from pathlib import Path
 
 import pytest
 
-from biem.bootstrap.check_settings import misspelt, warn_of_misspelt
+from biem.bootstrap.check_settings import misspelt, unknown_settings, warn_of_misspelt
+from biem.domain.diagnosis import Diagnosis
 
 EXAMPLE = Path(__file__).parents[3] / ".env.example"
 
@@ -15,6 +17,10 @@ EXAMPLE = Path(__file__).parents[3] / ".env.example"
     ("name", "advice"),
     [
         ("BIEM_MILVUS_URL", "is BIEM_MILVUS_URI meant?"),
+        ("BIEM_POSTGRES_URL", "is BIEM_POSTGRES_DSN meant?"),
+        ("BIEM_CONTEXT_TOPK", "is BIEM_CONTEXT__TOP_K meant?"),
+        ("BIEM_TOP_K", "is BIEM_CONTEXT__TOP_K or BIEM_RECALL__MAX_TOP_K or BIEM_RECALL__TOP_K meant?"),
+        ("BIEM_LLM__URL", "sections of settings are BIEM_AIM__, "),
         ("BIEM_POSTGRES_DNS", "is BIEM_POSTGRES_DSN meant?"),
         ("BIEM_RECALL__TOPK", "is BIEM_RECALL__TOP_K meant?"),
         ("BIEM_EMBEDDER__KIND", "those of BIEM_EMBEDDER__ are API_KEY, CACHE_MB, "),
@@ -61,3 +67,39 @@ def test_the_environment_and_the_env_file_are_looked_through(
         "BIEM_REDIS_URI is no setting and is ignored; is BIEM_REDIS_URL meant?",
         "BIEM_TENNANT is no setting and is ignored; is BIEM_TENANT meant?",
     ]
+
+
+def test_a_program_that_connects_often_is_warned_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("BIEM_PROJEKT", "garden")
+    with caplog.at_level(logging.WARNING, "biem"):
+        for _ in range(2):
+            warn_of_misspelt()
+    assert [record.getMessage() for record in caplog.records] == [
+        "BIEM_PROJEKT is no setting and is ignored; is BIEM_PROJECT meant?"
+    ]
+
+
+def test_a_diagnosis_lists_every_variable_without_a_meaning_and_calls_none_a_fault(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # Given a slip, variables of others, one of the containers, and variables that are read
+    for name in [name for name in os.environ if name.startswith("BIEM_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("BIEM_REDIS_URI", "redis://example")
+    monkeypatch.setenv("BIEM_USERNAME", "li")
+    monkeypatch.setenv("BIEM_FEATURE_FLAG_9", "on")
+    monkeypatch.setenv("BIEM_ENV_FILE", "settings.env")
+    monkeypatch.setenv("BIEM_KEY", "secret")
+    env_file = tmp_path / "settings.env"
+    env_file.write_text("BIEM_COMPOSE_CONCURRENCY=2\nBIEM_USER=li\n", encoding="utf-8")
+
+    # When they are looked through / Then each that means nothing is a note, with the nearest setting if there is one
+    found = unknown_settings(env_file)
+    assert [finding.what for finding in found] == [
+        "BIEM_REDIS_URI is no setting and is ignored; is BIEM_REDIS_URL meant?",
+        "BIEM_FEATURE_FLAG_9 is no setting and is ignored",
+        "BIEM_USERNAME is no setting and is ignored; the nearest one is BIEM_USER",
+    ]
+    assert Diagnosis(tuple(found), {}, whole=True).healthy

@@ -1,5 +1,6 @@
 """What people and programs see: tables, one JSON document, errors without tracebacks, a terminal that stays safe."""
 
+import errno
 import io
 import json
 import subprocess
@@ -143,6 +144,7 @@ def test_a_command_that_runs_on_has_a_document_on_each_line() -> None:
         (InvalidInput("text is empty"), 2, "InvalidInput", False),
         (StoreUnavailable("milvus is down"), 6, "StoreUnavailable", True),
         (KeyError("x"), 1, "KeyError", False),
+        (OSError(errno.ENOSPC, "No space left on device"), 7, "OSError", False),
         (KeyboardInterrupt(), 130, "Interrupted", False),
     ],
 )
@@ -251,6 +253,8 @@ def test_global_options_may_stand_after_the_command(arguments: list[str], expect
         (["remember"], "Missing argument"),
         (["recall", "x", "--top-k", "many"], "Invalid value for '--top-k'"),
         (["remember", "x", "--at", "tomorrow"], "--at is not a time: 'tomorrow'; write it like 2025-03-14"),
+        (["--home", "", "health"], "--home is empty"),
+        (["connect", "emacs"], "Invalid value for 'host': 'emacs' is not one of 'claude-code', "),
         (["erase"], "an ID, --scope, or --user"),
         (["erase", "x", "--scope"], "an ID, --scope, or --user"),
         (["erase", "--user", "u", "--project", "p"], "--user without --project"),
@@ -297,6 +301,16 @@ leave(7)
 """
     done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (7, "said\ncleaned\n")
+
+
+@pytest.mark.parametrize(("closed", "said"), [("<&-", "biem "), (">&-", ""), ("2>&-", "biem ")])
+def test_a_command_runs_without_the_streams_that_its_starter_closed(closed: str, said: str) -> None:
+    program = "import sys; from biem.cli.app import main; sys.argv[1:] = ['version']; main()"
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$0" "$@" {closed}', sys.executable, "-c", program],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr, done.stdout[:5]) == (0, "", said)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from biem.cli.filters import metadata_conditions, parse_duration
+from biem.cli.filters import metadata_conditions, metadata_values, parse_duration
 from biem.errors import InvalidInput
 
 
@@ -40,6 +40,27 @@ def test_a_condition_is_read_as_it_looks(given: list[str] | None, where: dict[st
 def test_what_is_no_condition_is_refused(given: list[str]) -> None:
     with pytest.raises(InvalidInput):
         metadata_conditions(given)
+
+
+@pytest.mark.parametrize(
+    ("given", "metadata"),
+    [
+        (["project=项目", "score=3", "done=true", 'version="1"'],
+         {"project": "项目", "score": 3, "done": True, "version": "1"}),
+        (["formula=a=b", "note=", "x= y "], {"formula": "a=b", "note": "", "x": " y "}),
+        (['{"a": {"b": [1]}}', "c=[1, 2]", "d=NaN"], {"a": {"b": [1]}, "c": [1, 2], "d": "NaN"}),
+        (["{}"], {}),
+        (None, None),
+    ],
+)  # fmt: skip
+def test_metadata_are_read_as_they_look(given: list[str] | None, metadata: dict[str, Any] | None) -> None:
+    assert metadata_values(given) == metadata
+
+
+@pytest.mark.parametrize("given", [["x"], ["=1"], ["{"], ["a=1", "a=2"], ["a=1", '{"a": 1}'], [""]])
+def test_what_is_no_metadata_is_refused(given: list[str]) -> None:
+    with pytest.raises(InvalidInput, match="--metadata"):
+        metadata_values(given)
 
 
 @pytest.mark.parametrize(

@@ -179,3 +179,10 @@ def test_a_server_that_is_away_is_a_store_that_is() -> None:
         remote(away).count()
     with pytest.raises(StoreUnavailable, match="cannot be read"):
         remote(lambda _: httpx.Response(200, content=b"{}")).count()
+
+
+def test_a_closed_memory_says_so() -> None:
+    memory = biem.remote("http://127.0.0.1:8766", "biem_a_b")
+    memory.close()
+    with pytest.raises(BiemError, match=r"this memory is closed; call biem.remote\(\) again"):
+        memory.recall("Where is the boat?")

@@ -252,6 +252,27 @@ class TestFaults:
         with pytest.raises(ConfigError, match=r"BIEM_SESSION__…: session\.max_tokens"):
             load(env, BIEM_SESSION__MAX_TOKENS="-1")
 
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("RECALL__TOP_K", "0"),
+            ("RECALL__TOP_K", "2000"),
+            ("RECALL__SEARCH_TIMEOUT_S", "-1"),
+            ("WRITE__MAX_TEXT_BYTES", "0"),
+            ("WRITE__MAX_PER_MINUTE", "-1"),
+            ("ENCODE__BATCH", "0"),
+            ("ENCODE__POLL_S", "nan"),
+            ("ENERGY__DECAY_PER_HOUR", "-1"),
+            ("ENERGY__DECAY_PER_HOUR", "nan"),
+        ],
+    )
+    def test_a_number_that_nothing_works_with_is_refused_at_the_start(
+        self, env: pytest.MonkeyPatch, name: str, value: str
+    ) -> None:
+        section, _, number = name.lower().partition("__")
+        with pytest.raises(ConfigError, match=rf"BIEM_{section.upper()}__…: {section}\..*{number}"):
+            load(env, **{f"BIEM_{name}": value})
+
     def test_a_number_of_the_tuning_file_is_named_as_it_stands_there(
         self, env: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:

@@ -63,9 +63,14 @@ def test_a_format_is_recognised_by_its_content(
     [
         (b'{"name": "x",\n"version": 1}', "JSON objects with the keys name, version"),
         (b'[{"a": 1, "b": {"c": 2}}]', "a JSON list with the keys a, b"),
+        (b'[{"role": "user", "content": "hi"}]', "the keys content, role; put each message on a separate line (jq -c"),
         (b"[1, 2]", "a JSON list without objects"),
         (b"[]", "a JSON list without objects"),
         (b"[" * 1_000_000, "a JSON list without objects"),
+        (
+            b'{"type": "header", "format": "biem-export"}\n{"type": "memory"}',
+            "an export of biem, which is taken back alone",
+        ),
         (b"dear diary", "text that begins with 'dear diary'"),
         (b"<html># no note</html>", "text that begins with '<html>"),
         (b"\x89PNG\r\n\x1a\n\0\0", "binary data that begins with 89 50 4e 47"),

@@ -11,7 +11,7 @@ import pytest
 
 from biem.cli.demo import DIALOGUE
 from biem.errors import InvalidInput
-from biem.importers.record import BadLine, Record
+from biem.importers.record import BadLine, LeftOut, Record
 from biem.importers.times import parse_time
 from biem.importers.transcripts import TranscriptReader
 
@@ -66,6 +66,27 @@ def test_a_whole_conversation_becomes_its_turns(tmp_path: Path) -> None:
     assert second["at"] - first["at"] == timedelta(microseconds=1)  # said later, although stamped alike
     assert third["at"] - first["at"] == timedelta(microseconds=2)
     assert items(source, per_conversation=True)[0]["ref"] == "D1:1"  # unique in its own scope
+
+
+def test_messages_of_chat_apis_that_rightly_have_no_text_are_left_out(tmp_path: Path) -> None:
+    # Given an agent's conversation as chat APIs have it: a picture, a tool call, its result, an answer
+    call = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}
+    turns = [
+        {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]},
+        {"role": "user", "content": [{"type": "text", "text": "里斯本天气如何？"}]},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "content": "18 °C", "tool_call_id": "c1"},
+        {"role": "assistant", "content": "18 degrees", "tool_calls": [call]},
+        {"role": "assistant", "content": ""},
+    ]
+    found = list(TranscriptReader(write(tmp_path, {"messages": turns})).read())
+
+    # When it is read / Then only the empty answer is bad
+    assert [entry.reason for entry in found if isinstance(entry, LeftOut)] == ["without text", "tool call"]
+    assert [entry.text for entry in found if isinstance(entry, Record)] == ["里斯本天气如何？", "18 °C", "18 degrees"]
+    assert [entry.reason for entry in found if isinstance(entry, BadLine)] == [
+        'turn 6: "content" is empty; there is nothing to remember'
+    ]
 
 
 def test_the_kind_of_another_program_is_kept(tmp_path: Path) -> None:

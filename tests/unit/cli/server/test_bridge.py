@@ -21,6 +21,10 @@ def request(number: int | str, method: str, params: Mapping[str, Any] | None = N
     return {"jsonrpc": "2.0", "id": number, "method": method, **({} if params is None else {"params": params})}
 
 
+def _none(grant: str) -> Memory:
+    raise NotFound("no memory yet")
+
+
 def bridged(content: bytes) -> tuple[bytes, bytes | None]:
     """What is answered without the SDK, and what was handed to it; None: nothing."""
     out, handed = io.BytesIO(), list[bytes]()
@@ -86,9 +90,6 @@ def test_anything_else_goes_to_the_sdk_with_what_the_connection_began_with(
 @pytest.mark.parametrize("begun", [BEGUN, FIRST])
 def test_the_host_gets_each_answer_once(begun: list[dict[str, Any]]) -> None:
     # Given a memory behind the tools
-    def memory_of(grant: str) -> Memory:
-        raise NotFound("no memory yet")
-
     more = alone(ALONE[-1]) if begun is FIRST else {}
     call = {"name": "inspect", "arguments": {}, **more}
     asked = [*begun, request(3, "tools/call", call), request("4", "prompts/list", more)]
@@ -96,7 +97,7 @@ def test_the_host_gets_each_answer_once(begun: list[dict[str, Any]]) -> None:
 
     # When a host goes on to use a tool / Then the SDK answers that, and nothing that was answered before
     source = io.BufferedReader(mcp_discovery.Input(lines(asked), out.complete))
-    bridge(source, out, serving(lambda transport: build(memory_of).run(transport)))  # type: ignore[call-overload]
+    bridge(source, out, serving(lambda transport: build(_none).run(transport)))  # type: ignore[call-overload]
     answers = [json.loads(line) for line in out.getvalue().splitlines()]
     assert [answer["id"] for answer in answers] in ([1, 2, 3, "4"], [1, 2, "4", 3])
     called = next(answer for answer in answers if answer["id"] == 3)["result"]
@@ -108,3 +109,28 @@ def test_notifications_before_any_request_are_answered_with_nothing() -> None:
     cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
     assert bridged(lines([cancelled, INITIALIZED])) == (b"", None)
     assert bridged(b"") == (b"", None)
+
+
+@pytest.mark.parametrize(
+    ("odd", "asked"),
+    [
+        (b'{"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {"name": "recall", "arguments": '
+         b'{"query": "half an emoji \\ud83d"}}}', 9),
+        (b"{broken", None),
+        (b"[]", None),
+        (b"\xff\xfe", None),
+        (b"[" * 100_000, None),
+    ],
+)  # fmt: skip
+def test_a_message_that_cannot_be_read_is_answered_with_an_error(odd: bytes, asked: int | None) -> None:
+    # Given a connection that has begun, a message that the SDK leaves without an answer, and another one
+    content = lines(BEGUN) + odd + b"\n" + lines([request(10, "ping")])
+
+    # When they are answered / Then the odd one has an error of its id, and the other one its answer
+    out = mcp_discovery.Output(4)
+    source = io.BufferedReader(mcp_discovery.Input(content, out.complete))
+    bridge(source, out, serving(lambda transport: build(_none).run(transport)))  # type: ignore[call-overload]
+    answers = {each["id"]: each for each in map(json.loads, out.getvalue().splitlines())}
+    assert answers[asked]["error"]["code"] == -32700
+    assert "cannot be read as JSON" in answers[asked]["error"]["message"]
+    assert answers[10]["result"] == {}

@@ -243,7 +243,7 @@ def test_a_circle_of_successors_ends(world: World) -> None:
     ("arguments", "said"),
     [
         ({"useful": "not-a-list"}, "must be a list"),
-        ({"useful": ["not-an-id"]}, "not a memory id"),
+        ({"useful": ["not-an-id"]}, "is not an id"),
         ({"useless": None}, "must be a list"),
         ({"useful": [new_id() for _ in range(6)]}, "at most 5"),
         ({"turn": ""}, "1 to 256"),

@@ -110,7 +110,7 @@ def test_a_refused_record_is_named_and_what_precedes_it_stays() -> None:
         run(shelf, *entries)
     assert str(refused.value) == (
         "x.json: conversation 3, message m: text is bad; 4 earlier messages are stored; "
-        "repair it, or leave bad lines out with --skip-bad"
+        "repair it, or leave bad lines out with skip_bad=True"
     )
     assert len(shelf.kept) == 4
     entries.insert(6, BadLine("x.json", 3, 2, "no JSON"))
