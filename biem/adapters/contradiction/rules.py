@@ -162,6 +162,8 @@ class RuleContradictions:
         found = self._subjects_of.agreement(*sides)
         if opposed(*sides):
             return None
+        if verdict.aligned and self._value_updates.may_tell_of_another(*sides):
+            verdict = replace(verdict, aligned=False)
         if verdict.subject:  # two values of one attribute of one subject: the words around them may differ
             after = self._read(newer.text, newer.speaker)
             holds = verdict.rule in WHOLE | TAKEOVERS or (

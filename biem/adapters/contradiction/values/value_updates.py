@@ -25,7 +25,9 @@ from biem.adapters.contradiction.statements.likeness import (
     within,
 )
 from biem.adapters.contradiction.statements.number_kinds import by_kind, comparable, is_difference
+from biem.adapters.contradiction.statements.one_day import is_of_one_day
 from biem.adapters.contradiction.statements.parts import announces, parts_of
+from biem.adapters.contradiction.statements.qualifiers import are_qualified_otherwise, may_be_other_relatives
 from biem.adapters.contradiction.subjects.subjects import Subjects
 from biem.adapters.contradiction.values.corrections import corrects_what_was_just_said
 from biem.adapters.contradiction.values.persons_of_values import are_of_same_persons
@@ -102,6 +104,11 @@ class ValueUpdates:
             return True
         return any(not known(one, new, old) for one in old.words) and any(not known(one, old, new) for one in new.words)
 
+    def may_tell_of_another(self, older: Reading, newer: Reading) -> bool:
+        """Whether the newer is about a thing, relative or day that the older may not mean: the rent of the car."""
+        old, new = self.core(older), self.core(newer)
+        return are_qualified_otherwise(old, new) or may_be_other_relatives(old, new) or is_of_one_day(old, new)
+
     def denied(self, older: Reading, newer: Reading) -> bool:
         """Whether a part of the newer, which denies something, has exactly the words of the older."""
         old, new = self.core(older), self.core(newer)
@@ -131,7 +138,7 @@ class ValueUpdates:
         old, new = self.core(older), self.core(newer)
         if not (old.holds and new.marked):
             return None
-        if new.days and "weekday" not in by_kind(old.numbers):
+        if (new.days and "weekday" not in by_kind(old.numbers)) or is_of_one_day(old, new):
             return None
         if follows and corrects_what_was_just_said(old, new):
             return Verdict("update", _BRIEF, "corrected right after", subject=_subject(old, old.classes), aligned=True)
@@ -150,7 +157,7 @@ class ValueUpdates:
         old, new = self.core(older), self.core(newer)
         if not (old.holds and new.holds) or new.adds or are_of_other_occasions(old, new) or opposed(older, newer):
             return False
-        return self._differ(old, new) is not None
+        return self._differ(old, new) is not None and not self.may_tell_of_another(older, newer)
 
     def _differ(self, old: Core, new: Core) -> str | None:
         """The rule by which the newer differs from the older only in the value."""

@@ -23,7 +23,7 @@ def verdict(older: str, newer: str) -> Verdict | None:
         ("My return flight is on 2 June at 8:15.", "返程航班改签到6月5日11点30分了。"),
         ("我姐姐住在奥胡斯。", "My sister has moved to Tromsø."),
         ("My sister lives in Aarhus.", "我妹妹搬到特罗姆瑟了。"),
-        ("我奶奶开一辆五菱。", "My grandmother's new car is a Skoda."),
+        ("我嫂子开一辆五菱。", "My sister-in-law's new car is a Skoda."),
         ("The honeymoon will take us to Toronto.", "多伦多取消了，蜜月现在去希腊。"),
         # relatives that the dictionary does not have, or spells otherwise
         ("我表妹在利兹工作。", "My cousin works in Porto now."),
