@@ -106,7 +106,15 @@ class _Script:
             dialogue.append(("user", text))
             if asked["matter"] is None:
                 yield Question(
-                    name, text, _lang(text), "after", len(self.turns), "unknown", "stranger", place=place, dialogue=before
+                    name,
+                    text,
+                    _lang(text),
+                    "after",
+                    len(self.turns),
+                    "unknown",
+                    "stranger",
+                    place=place,
+                    dialogue=before,
                 )
                 continue
             matter, past = self._matters[asked["matter"]], asked["past"] is not None

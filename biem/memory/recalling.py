@@ -1,15 +1,17 @@
 """Finding memories for a question, as hits or as a block for a prompt."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Unpack
 
 from biem.domain.concept import Recollection
 from biem.domain.node import Hit, Hits
 from biem.domain.notes.library import NoteHits
-from biem.domain.prompt.contents import Excluded, Known, known
+from biem.domain.prompt.contents import Excluded, Known, known, messages_in
 from biem.domain.running_memory import Running
 from biem.domain.speech.acts import is_courtesy
+from biem.domain.speech.follow_up import as_meant
 from biem.domain.text import require_count
 from biem.engine.context.block import Context
 from biem.engine.context.picking import LOOKED_AT
@@ -29,6 +31,8 @@ from biem.ports import Filter
 from biem.ports.concepts import InstantMemory
 
 _MOST_TOKENS = 1 << 30
+_IN_DOUBT = 0.1
+"""By so much a question with a thing added must be surer of its answer than the message itself."""
 _ANY = 1e-9
 """Below any confidence: the lines decide (`engine.context.silence`), and a courtesy is not searched."""
 
@@ -177,15 +181,36 @@ class RecallMethods(BoundMemory):
         returns its best). `session`, `exclude_conversation`, `exclude` and the conditions (`kinds`, `since`, `until`,
         `speakers`, `conversations`, `tags`, `as_of`, `min_energy`, `sentiment`, `where`,
         `min_trust`) are those of `recall`; they apply to every section of the block.
+
+        A question that leans on the chat messages in `exclude` is searched in full: "Where does she live?" after "When
+        is my sister's birthday?" asks where my sister lives. `Context.asked` says so. `recall` searches what it is
+        given.
         """
         policy = self._system.policies.context
         if budget_tokens is not None:
             require_count(budget_tokens, "budget_tokens", _MOST_TOKENS)
-        limit, relevance = policy.top_k if top_k is None else top_k, self._system.relevance_filter
-        own = self._system.policies.recall.profile == HYBRID.profile
-        least = _ANY if own and policy.min_confidence else 0.0
+        budget = policy.budget_tokens if budget_tokens is None else budget_tokens
+        limit = policy.top_k if top_k is None else top_k
         held, terms = self._held(exclude_conversation, exclude), conditions(self._system.clock.now(), **where)
         require_question(query, "the query")
+        asked = as_meant(query, messages_in(exclude, query))
+        block, found = self._block(asked.text, limit, budget, session, held, terms)
+        if asked.text != query:
+            block = replace(block, asked=asked.text)
+        if not asked.sure:
+            as_said, found_as_said = self._block(query, limit, budget, session, held, terms)
+            if _answers_better(as_said, found_as_said, block, found):
+                block, found = as_said, found_as_said
+        self._system.recaller.accessed(self.bound_to, [hit.node.id for hit in block.hits if hit.node.id in found])
+        return block
+
+    def _block(
+        self, query: str, limit: int, budget: int, session: str, held: Known, terms: Filter
+    ) -> tuple[Context, frozenset[str]]:
+        """The block for a question, and the ids of what was found for it."""
+        policy, relevance = self._system.policies.context, self._system.relevance_filter
+        own = self._system.policies.recall.profile == HYBRID.profile
+        least = _ANY if own and policy.min_confidence else 0.0
         noted = None
         if policy.notes_share and not is_courtesy(query):
             noted = self._begin_notes(query, terms, top_k=self._system.notes.ranking.top_k)
@@ -206,13 +231,10 @@ class RecallMethods(BoundMemory):
         if noted is not None:
             hits.notes = _sure(noted(hits), policy.notes_min_confidence)
             self._system.notes.mark(self.bound_to, hits)
-        budget = policy.budget_tokens if budget_tokens is None else budget_tokens
         block = self._system.context_builder.brief(
             self.bound_to, query, hits, budget_tokens=budget, where=terms, known=held, top_k=limit
         )
-        found = {hit.node.id for hit in hits}
-        self._system.recaller.accessed(self.bound_to, [hit.node.id for hit in block.hits if hit.node.id in found])
-        return block
+        return block, frozenset(hit.node.id for hit in hits)
 
     def _held(self, conversations: str | Sequence[str], excluded: Sequence[Excluded]) -> Known:
         """What the prompt holds: not the memories of messages that were revised after these were written."""
@@ -268,3 +290,18 @@ class RecallMethods(BoundMemory):
 def _sure(notes: NoteHits, min_confidence: float) -> NoteHits:
     """These notes, or none below the confidence."""
     return notes if notes.confidence >= min_confidence else NoteHits(degraded=notes.degraded)
+
+
+def _answers_better(one: Context, found: frozenset[str], other: Context, found_by_other: frozenset[str]) -> bool:
+    """Whether the block for the message as it was written is to be shown, rather than that for the thing added to it.
+
+    Memories, too, are told without the thing that was named before them: 一晚四百二, "It cost 2,400".
+    """
+    if not _shows(one, found) or not _shows(other, found_by_other):
+        return _shows(one, found)
+    return (one.confidence or 0.0) + _IN_DOUBT >= (other.confidence or 0.0)
+
+
+def _shows(block: Context, found: frozenset[str]) -> bool:
+    """Whether a block shows what was found, besides what every block shows."""
+    return bool(block.notes) or any(hit.node.id in found for hit in block.hits)

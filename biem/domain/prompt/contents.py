@@ -118,6 +118,18 @@ def known(conversations: str | Collection[str] = (), excluded: Collection[Exclud
     return Known(frozenset(ids), conversation, frozenset(texts - {""}), frozenset(said), unresolved, texts_by_id)
 
 
+def messages_in(excluded: Collection[Excluded], query: str) -> list[tuple[str, str]]:
+    """Role and text of the chat messages in a prompt, in order, without the query itself at their end."""
+    said = [
+        (role_of(str(one.get("role", "user"))), texts[-1])
+        for one in excluded
+        if isinstance(one, Mapping) and (texts := texts_of(one))
+    ]
+    if said and said[-1][0] == "user" and normalised(said[-1][1]) == normalised(query):
+        said.pop()
+    return said
+
+
 def _ids_of(message: Mapping[str, Any]) -> Iterable[str]:
     return (value for value in (message.get("id"), message.get("ref")) if isinstance(value, str) and value)
 
