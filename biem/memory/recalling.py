@@ -1,8 +1,8 @@
 """Finding memories for a question, as hits or as a block for a prompt."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Unpack
 
 from biem.domain.concept import Recollection
@@ -16,6 +16,7 @@ from biem.domain.text import require_count
 from biem.engine.context.block import Context
 from biem.engine.context.picking import LOOKED_AT
 from biem.engine.life.feedback import Lesson
+from biem.engine.query.follow_up import answer
 from biem.engine.query.request import (
     MEMORIES,
     NOTES,
@@ -31,8 +32,6 @@ from biem.ports import Filter
 from biem.ports.concepts import InstantMemory
 
 _MOST_TOKENS = 1 << 30
-_IN_DOUBT = 0.1
-"""By so much a question with a thing added must be surer of its answer than the message itself."""
 _ANY = 1e-9
 """Below any confidence: the lines decide (`engine.context.silence`), and a courtesy is not searched."""
 
@@ -194,32 +193,28 @@ class RecallMethods(BoundMemory):
         held, terms = self._held(exclude_conversation, exclude), conditions(self._system.clock.now(), **where)
         require_question(query, "the query")
         asked = as_meant(query, messages_in(exclude, query))
-        block, found = self._block(asked.text, limit, budget, session, held, terms)
-        if asked.text != query:
-            block = replace(block, asked=asked.text)
-        if not asked.sure:
-            as_said, found_as_said = self._block(query, limit, budget, session, held, terms)
-            if _answers_better(as_said, found_as_said, block, found):
-                block, found = as_said, found_as_said
+        ask = partial(self._block, where=terms, limit=limit, budget=budget, session=session, held=held)
+        block, hits = answer(ask, query, asked, terms)
+        found = {hit.node.id for hit in hits}
         self._system.recaller.accessed(self.bound_to, [hit.node.id for hit in block.hits if hit.node.id in found])
         return block
 
     def _block(
-        self, query: str, limit: int, budget: int, session: str, held: Known, terms: Filter
-    ) -> tuple[Context, frozenset[str]]:
-        """The block for a question, and the ids of what was found for it."""
+        self, query: str, found_where: Filter, *, where: Filter, limit: int, budget: int, session: str, held: Known
+    ) -> tuple[Context, Hits]:
+        """The block for a question, and what was found for it; `where` is for the other sections."""
         policy, relevance = self._system.policies.context, self._system.relevance_filter
         own = self._system.policies.recall.profile == HYBRID.profile
         least = _ANY if own and policy.min_confidence else 0.0
         noted = None
         if policy.notes_share and not is_courtesy(query):
-            noted = self._begin_notes(query, terms, top_k=self._system.notes.ranking.top_k)
+            noted = self._begin_notes(query, where, top_k=self._system.notes.ranking.top_k)
         hits = self._system.recaller.recall(
             self.bound_to,
             query,
             top_k=relevance.wanted(limit),
             mode="auto",
-            where=terms,
+            where=found_where,
             session=session,
             min_confidence=least,
             choice=self._choice(None, None, None),
@@ -232,9 +227,9 @@ class RecallMethods(BoundMemory):
             hits.notes = _sure(noted(hits), policy.notes_min_confidence)
             self._system.notes.mark(self.bound_to, hits)
         block = self._system.context_builder.brief(
-            self.bound_to, query, hits, budget_tokens=budget, where=terms, known=held, top_k=limit
+            self.bound_to, query, hits, budget_tokens=budget, where=where, known=held, top_k=limit
         )
-        return block, frozenset(hit.node.id for hit in hits)
+        return block, hits
 
     def _held(self, conversations: str | Sequence[str], excluded: Sequence[Excluded]) -> Known:
         """What the prompt holds: not the memories of messages that were revised after these were written."""
@@ -290,18 +285,3 @@ class RecallMethods(BoundMemory):
 def _sure(notes: NoteHits, min_confidence: float) -> NoteHits:
     """These notes, or none below the confidence."""
     return notes if notes.confidence >= min_confidence else NoteHits(degraded=notes.degraded)
-
-
-def _answers_better(one: Context, found: frozenset[str], other: Context, found_by_other: frozenset[str]) -> bool:
-    """Whether the block for the message as it was written is to be shown, rather than that for the thing added to it.
-
-    Memories, too, are told without the thing that was named before them: 一晚四百二, "It cost 2,400".
-    """
-    if not _shows(one, found) or not _shows(other, found_by_other):
-        return _shows(one, found)
-    return (one.confidence or 0.0) + _IN_DOUBT >= (other.confidence or 0.0)
-
-
-def _shows(block: Context, found: frozenset[str]) -> bool:
-    """Whether a block shows what was found, besides what every block shows."""
-    return bool(block.notes) or any(hit.node.id in found for hit in block.hits)

@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from itertools import dropwhile
 
-from biem.domain.prompt.contents import role_of
 from biem.domain.speech.acts import is_courtesy
 from biem.domain.speech.follow_up import chinese, english
 from biem.domain.speech.follow_up.dialogue import Meant, Round
@@ -20,7 +19,7 @@ _MOST = 8
 
 
 def as_meant(message: str, before: Sequence[tuple[str, str]]) -> Meant:
-    """A question in full, by the messages `before` it: role and text, oldest first.
+    """A question in full, by the messages `before` it: role (user or assistant) and text, oldest first.
 
     "And my sister's?" after "When is my brother's birthday?" is "When is my sister's birthday?". A message that stands
     on its own, or asks nothing, is unchanged.
@@ -30,7 +29,7 @@ def as_meant(message: str, before: Sequence[tuple[str, str]]) -> Meant:
     rounds: list[Round] = []
     for role, text in before[-_MOST:]:
         said = text[:_READ].strip()
-        if role_of(role) == "user":
+        if role == "user":
             full = _meant(said, rounds)
             rounds.append(Round(full.text, about=full.about))
         elif rounds:

@@ -1,6 +1,5 @@
 """Chinese follow-up questions in full: 我姐呢？, 她住哪儿？, 一晚多少钱？."""
 
-import re
 from collections.abc import Sequence
 
 from biem.domain.speech.follow_up import mentioned

@@ -23,14 +23,15 @@ _OBJECT_AFTER = late(
 """What follows "her" where it is no possessive."""
 _IT = late(r"\b(?P<it>it|its|their|that one|this one)\b(?P<is>['’](?:s|ll))?", re.IGNORECASE)
 _EXPLETIVE = late(
-    r"\bit(?:['’]s| is| was| will)? (?:going to )?(?:rain|snow|late\b|cold\b|hot\b|dark\b|\d|(?:mon|tues|wednes|thurs|fri|satur"
-    r"|sun)day|true\b|possible\b|worth\b|safe\b|ok\b|okay\b|time\b|normal\b|that\b)"
-    r"|, (?:is|was|does|did|has)(?:n['’]t)? it\b|\b(?:believe|imagine|guess|about|silly|funny|like) it\b"
+    r"\bit(?:['’]s| is| was| will)? (?:going to )?(?:rain|snow|late\b|cold\b|hot\b|dark\b|\d|(?:mon|tues|wednes|thurs"
+    r"|fri|satur|sun)day|true\b|possible\b|worth\b|safe\b|ok\b|okay\b|time\b|normal\b|that\b)"
+    r"|, (?:is|was|does|did|has)(?:n['’]t)? it\b|\b(?:believe|imagine|guess|about|silly|funny|like|make|got) it\b"
     r"|\b(?:is|was|would|will|does) it (?:be )?(?:true|possible|worth|safe|ok|okay|better|make sense|rain|snow|normal"
     r"|take to|silly|funny|rude|odd|strange|fair|nice|good|bad|weird|wise|wrong|right)\b"
-    r"|\b(?:what time|how late|what day|how cold|how warm) is it\b|\bhow(?: is|['’]s) it going\b|\bmake it\b|\bgot it\b",
+    r"|\b(?:what time|how late|what day|how cold|how warm) is it\b|\bhow(?: is|['’]s) it going\b",
     re.IGNORECASE,
 )
+"""Where "it" means nothing that was named."""
 _THERE = late(
     r"(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )(?<!\bbe )\bthere\b(?!['’]| is\b| are\b| was\b)", re.IGNORECASE
 )
@@ -63,14 +64,17 @@ _ASKS_WHEN = late(r"\W*(?:where|when|what time)\b", re.IGNORECASE)
 _MINE = late(r"\b(?:my|our)\b", re.IGNORECASE)
 _LONGEST = 100
 _LIGHT = frozenset(
-    "what when where who whom how which why much many long often far soon early late big large old time times day days"
-    " date is are was were be been am do does did has have had will would can could should shall may might must"
-    " s re ll ve d i we you they them us me it one ones there that this these those the a an of in on at to by for"
-    " from with up out off over back about per each every night week month year hour person people day head piece"
-    " leave leaving go going get getting come coming start starting begin end finish arrive arriving return open close"
-    " cost costs pay paid charge owe take takes took last ready done due again now then still exactly altogether"
-    " total and or so but ok okay please happen happens meet again home price need bring know everything all left"
-    " else other more since ago fly land check book booked reach call called fit".split()
+    re.findall(
+        "[a-z]+",
+        "what when where who whom how which why much many long often far soon early late big large old time times "
+        "day days date is are was were be been am do does did has have had will would can could should shall may "
+        "might must s re ll ve d i we you they them us me it one ones there that this these those the a an of in "
+        "on at to by for from with up out off over back about per each every night week month year hour person "
+        "people head piece leave leaving go going get getting come coming start starting begin end finish arrive "
+        "arriving return open close cost costs pay paid charge owe take takes took last ready done due again now "
+        "then still exactly altogether total and or so but ok okay please happen happens meet home price need "
+        "bring know everything all left else other more since ago fly land check book booked reach call called fit ",
+    )
 )
 """Words of a question that names nothing."""
 _WORDS, _MOST_WORDS = late(r"[a-zà-ÿ]+|\d+", re.IGNORECASE), 9
@@ -175,18 +179,16 @@ def _of_ellipsis(message: str, rest: str, rounds: Sequence[Round]) -> Meant:
         return Meant(f"{last[: persons[0].start]}{rest}{last[persons[0].end :]}") if persons else as_it_is
     if named:
         return Meant(f"{named}?")
-    owned = _DETERMINED.match(rest) and not rest.lower().startswith("the ") or _MINE.search(rest)
+    owned = (_DETERMINED.match(rest) and not rest.lower().startswith("the ")) or _MINE.search(rest)
     if not connected or _INDEFINITE.match(rest) or owned or set(_WORDS.findall(rest.lower())) <= _LIGHT:
         return as_it_is
     asked = re.sub("^the ", "", rest, flags=re.IGNORECASE)
     if persons:
         return Meant(f"{persons[0].owner or persons[0].name}'s {asked}?", sure=False)
-    thing, place = mentioned.thing(rounds), last.find(thing_in(last))
-    if not thing:
-        return as_it_is
-    if place >= 0 and _ASKS_WHEN.match(last):
-        return Meant(f"{last[:place]}{rest}{last[place + len(thing_in(last)) :]}", sure=False)
-    return Meant(f"The {asked} of {thing}?", thing, sure=False)
+    asked_last, thing = thing_in(last), mentioned.thing(rounds)
+    if asked_last and asked_last in last and _ASKS_WHEN.match(last):
+        return Meant(last.replace(asked_last, rest, 1), sure=False)
+    return Meant(f"The {asked} of {thing}?", thing, sure=False) if thing else as_it_is
 
 
 def _put(rest: str, former: "re.Match[str] | None", last: str) -> str:

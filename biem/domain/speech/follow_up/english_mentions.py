@@ -65,8 +65,8 @@ _PERSON = late(
     rf"|\b(?P<bare>{_BARE})\b"
     rf"|\b(?P<titled>(?P<title>{_TITLE}) {NAME})"
     rf"|(?:{_AFTER_WORD})(?P<name>{NAME})"
-    rf"|(?:^|(?<=[.!?] ))(?P<first>{NAME})(?=['’]s\b|,? and [A-Z]| (?:is|was|has|had|will|can|wants?|needs?|called|wrote"
-    r"|texted|says|said|sent|asked|comes|invited|moved|got|just)\b)"
+    rf"|(?:^|(?<=[.!?] ))(?P<first>{NAME})(?=['’]s\b|,? and [A-Z]| (?:is|was|has|had|will|can|wants?|needs?|called"
+    r"|wrote|texted|says|said|sent|asked|comes|invited|moved|got|just)\b)"
     rf"|\b(?P<owning>{NAME})(?=['’]s\b)"
 )
 _GROUPS = ("kin", "bare", "titled", "name", "first", "owning")
@@ -83,7 +83,7 @@ _ONLY_NAME = late(rf"^\W*(?P<name>{NAME}(?: {NAME})?)\W*$")
 _LEADING = late(r"^(?:My|Our|The|That|Your|His|Her|Their) ")
 
 _PLACE = late(
-    r"\b(?:in|at|to|near|behind|above|on)(?: the)? (?:(?!January|February|March|April|May\b|June|July|August|September"
+    r"\b(?i:in|at|to|near|behind|above|on)(?: the)? (?:(?!January|February|March|April|May\b|June|July|August|September"
     r"|October|November|December|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|Christmas|Easter)[A-Z][\w'’-]*"
     r"(?: [A-Z][\w'’-]*){0,3}|(?:hotel|gym|hospital|school|office|clinic|pool|cabin|lake)\b)"
 )
@@ -103,8 +103,8 @@ _PHRASE = late(
     rf"|(?P<aux>\b(?:do|does|did|will|can|could|should|would) )?\b(?P<noun>{_DETERMINED} {_NOUNS})"
 )
 _HEAD = late(
-    r"^(?:the|its|that|my|our) (?:name|number|price|code|date|colou?r|address|size|cost|time|rent|fee|day|password|brand"
-    r"|model|reason|phone|place)s?$",
+    r"^(?:the|its|that|my|our) (?:name|number|price|code|date|colou?r|address|size|cost|time|rent|fee|day|password"
+    r"|brand|model|reason|phone|place)s?$",
     re.IGNORECASE,
 )
 """Asked of a thing, and no thing itself."""
@@ -149,8 +149,8 @@ def thing_in(text: str) -> str:
             continue
         where = _WHERE_TO.search(text, found.end())
         return f"{thing} {where[0]}" if where else thing
-    if found := _BARE_NOUN.match(text):
-        return found[1]
+    if noun := _BARE_NOUN.match(text):
+        return noun[1]
     where = _WHERE_TO.search(text)
     return where[0].split(" ", 1)[1] if where else ""
 
@@ -172,7 +172,7 @@ def names_before(text: str, place: int, *, person: bool) -> bool:
 def place_in(text: str) -> str:
     """The place that a text names, with its preposition: "in Halden"; empty without one."""
     found = _PLACE.search(text)
-    return re.sub(r"^to\b", "in", found[0]) if found else ""
+    return re.sub(r"^to\b", "in", found[0][0].lower() + found[0][1:]) if found else ""
 
 
 def answer_in(reply: str) -> str:

@@ -1,0 +1,78 @@
+"""Questions that lean on the messages before them, through the plugin, the library and HTTP, on real servers."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+import biem
+from biem import BIEMContextPlugin
+from tests.support.fakes import START
+
+BASE = "You are a helpful assistant."
+TOLD = {
+    "family": ["My sister Maren lives in Halden.", "My brother Noel lives in Kolding.", "My mother lives in Bergvik."],
+    "paris": ["For Paris we booked the Hotel Rosalie.", "It costs 128 euros a night there."],
+    "naxos": ["On Naxos we booked the Elia apartments.", "It costs 95 euros a night there."],
+    "家里": ["我姐在合肥当会计。", "我弟在修车厂上班。"],
+}
+
+
+def dialogue(*said: str) -> list[dict[str, Any]]:
+    """Chat messages that the user and the assistant said in turn."""
+    return [{"role": ("user", "assistant")[place % 2], "content": text} for place, text in enumerate(said)]
+
+
+@pytest.fixture
+def told(memory: biem.Memory) -> Iterator[biem.Memory]:
+    for day, (conversation, texts) in enumerate(TOLD.items()):
+        for place, text in enumerate(texts):
+            at = START + timedelta(days=day, minutes=place)
+            memory.remember(text, conversation=conversation, speaker="user", source="user", at=at)
+    assert memory.flush()
+    yield memory
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "asked", "answer"),
+    [
+        (("Where does my brother live?", "In Kolding."), "And my sister?", "Where does my sister live?", "Halden"),
+        (("My sister is coming.", "Nice!"), "Where does she live?", "Where does my sister live?", "Halden"),
+        (("我弟在哪儿上班？", "修车厂。"), "我姐呢？", "我姐在哪儿上班？", "会计"),
+    ],
+)
+def test_the_block_is_that_of_the_question_in_full(
+    told: biem.Memory, before: tuple[str, ...], question: str, asked: str, answer: str
+) -> None:
+    # Given memories of several persons / When a question names one by what stands before it
+    plugin, history = BIEMContextPlugin(told), dialogue(*before)
+    block = plugin.recall_context(question, history=history)
+    # Then the block is that of the whole question
+    assert block.asked == asked
+    assert answer in block.hits[0].node.text
+    assert [hit.node.id for hit in block.hits] == [hit.node.id for hit in plugin.recall_context(asked).hits]
+    assert answer in plugin.messages(BASE, history, question)[0]["content"]
+    # And without the history, or by the library with the same messages, as it should be
+    assert not plugin.recall_context(question).asked
+    assert told.context(question, exclude=[*history, {"role": "user", "content": question}]).text == block.text
+
+
+def test_of_two_prices_that_of_the_thing_asked_for_is_told(told: biem.Memory) -> None:
+    for question, price, other in (
+        ("Which hotel did we book for Paris?", "128", "95"),
+        ("Which apartments did we book on Naxos?", "95", "128"),
+    ):
+        block = told.context("How much is it a night?", exclude=dialogue(question, "I see."))
+        assert price in block.hits[0].node.text
+        assert all(other not in hit.node.text for hit in block.hits)
+
+
+def test_what_changes_the_subject_and_what_recall_is_asked_stay_as_they_are(told: biem.Memory) -> None:
+    history = dialogue("Where does my sister live?", "In Halden.")
+    block = told.context("Where does my mother live?", exclude=history)
+    assert not block.asked
+    assert "Bergvik" in block.text
+    # A recall takes its query literally
+    literal, excluding = (told.recall("Where does she live?", exclude=held) for held in ((), history))
+    assert [hit.node.id for hit in literal] == [hit.node.id for hit in excluding]
