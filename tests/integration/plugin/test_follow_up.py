@@ -1,6 +1,5 @@
 """Questions that lean on the messages before them, through the plugin, the library and HTTP, on real servers."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +12,10 @@ from tests.support.fakes import START
 BASE = "You are a helpful assistant."
 TOLD = {
     "family": ["My sister Maren lives in Halden.", "My brother Noel lives in Kolding.", "My mother lives in Bergvik."],
-    "paris": ["For Paris we booked the Hotel Rosalie.", "It costs 128 euros a night there."],
+    "paris": [
+        *("For Paris we booked the Hotel Rosalie.", "The hotel in Paris has a garden.", "Our hotel in Paris is old."),
+        "It costs 128 euros a night there.",
+    ],
     "naxos": ["On Naxos we booked the Elia apartments.", "It costs 95 euros a night there."],
     "家里": ["我姐在合肥当会计。", "我弟在修车厂上班。"],
 }
@@ -25,13 +27,13 @@ def dialogue(*said: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def told(memory: biem.Memory) -> Iterator[biem.Memory]:
+def told(memory: biem.Memory) -> biem.Memory:
     for day, (conversation, texts) in enumerate(TOLD.items()):
         for place, text in enumerate(texts):
             at = START + timedelta(days=day, minutes=place)
             memory.remember(text, conversation=conversation, speaker="user", source="user", at=at)
     assert memory.flush()
-    yield memory
+    return memory
 
 
 @pytest.mark.parametrize(
@@ -59,13 +61,12 @@ def test_the_block_is_that_of_the_question_in_full(
 
 
 def test_of_two_prices_that_of_the_thing_asked_for_is_told(told: biem.Memory) -> None:
-    for question, price, other in (
-        ("Which hotel did we book for Paris?", "128", "95"),
-        ("Which apartments did we book on Naxos?", "95", "128"),
-    ):
-        block = told.context("How much is it a night?", exclude=dialogue(question, "I see."))
-        assert price in block.hits[0].node.text
-        assert all(other not in hit.node.text for hit in block.hits)
+    # Given a price, and a newer one of another thing in the same words / When it is asked for after the first thing
+    block = told.context("How much is it a night?", exclude=dialogue("Which hotel did we book in Paris?", "Rosalie."))
+    # Then the conversation of that thing answers, though the message alone finds the other one first
+    assert "128" in block.hits[0].node.text
+    assert all("95" not in hit.node.text for hit in block.hits)
+    assert "95" in told.context("How much is it a night?").hits[0].node.text
 
 
 def test_what_changes_the_subject_and_what_recall_is_asked_stay_as_they_are(told: biem.Memory) -> None:
