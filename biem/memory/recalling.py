@@ -194,15 +194,15 @@ class RecallMethods(BoundMemory):
         require_question(query, "the query")
         asked = as_meant(query, messages_in(exclude, query))
         ask = partial(self._block, where=terms, limit=limit, budget=budget, session=session, held=held)
-        block, hits = answer(ask, query, asked, terms)
+        block, hits = answer(ask, query, asked)
         found = {hit.node.id for hit in hits}
         self._system.recaller.accessed(self.bound_to, [hit.node.id for hit in block.hits if hit.node.id in found])
         return block
 
     def _block(
-        self, query: str, found_where: Filter, *, where: Filter, limit: int, budget: int, session: str, held: Known
+        self, query: str, *, where: Filter, limit: int, budget: int, session: str, held: Known
     ) -> tuple[Context, Hits]:
-        """The block for a question, and what was found for it; `where` is for the other sections."""
+        """The block for a question, and what was found for it."""
         policy, relevance = self._system.policies.context, self._system.relevance_filter
         own = self._system.policies.recall.profile == HYBRID.profile
         least = _ANY if own and policy.min_confidence else 0.0
@@ -214,7 +214,7 @@ class RecallMethods(BoundMemory):
             query,
             top_k=relevance.wanted(limit),
             mode="auto",
-            where=found_where,
+            where=where,
             session=session,
             min_confidence=least,
             choice=self._choice(None, None, None),

@@ -1,4 +1,4 @@
-"""Which block answers a message that leans on those before it: of its full form, of a conversation, or of itself."""
+"""Which block answers a message that leans on those before it: of its full form or of itself."""
 
 import pytest
 
@@ -7,59 +7,44 @@ from biem.domain.scope import Scope
 from biem.domain.speech.follow_up.dialogue import Meant
 from biem.engine.context.block import Context
 from biem.engine.query.follow_up import answer
-from biem.ports import EVERYTHING, Filter
 from tests.support.fakes import START
 
 
-def hit(name: str, conversation: str = "") -> Hit:
+def hit(name: str) -> Hit:
     node = Node(
         id=name, scope=Scope(), text=name, kind="event", status="active", layer="short_term", at=START,
-        created_at=START, conversation=conversation,
+        created_at=START,
     )  # fmt: skip
     return Hit(node, 1.0, {})
 
 
 class Blocks:
-    """Blocks by question and conversations; remembers what was asked."""
+    """Blocks by question; remembers what was asked."""
 
-    def __init__(self, answers: dict[tuple[str, tuple[str, ...]], tuple[list[Hit], float]], found: list[Hit]) -> None:
+    def __init__(self, answers: dict[str, tuple[list[Hit], float]], found: list[Hit]) -> None:
         self.answers, self.found = answers, found
-        self.asked: list[tuple[str, tuple[str, ...]]] = []
+        self.asked: list[str] = []
 
-    def __call__(self, question: str, where: Filter) -> tuple[Context, Hits]:
-        self.asked.append((question, where.conversations))
-        shown, sure = self.answers.get((question, where.conversations), ([], 0.2))
+    def __call__(self, question: str) -> tuple[Context, Hits]:
+        self.asked.append(question)
+        shown, sure = self.answers.get(question, ([], 0.2))
         return Context(question if shown else "", tuple(shown), confidence=sure), Hits([*shown, *self.found])
 
 
 def test_what_a_person_is_asked_for_is_asked_once_and_the_reader_sees_how() -> None:
-    blocks = Blocks({("Where does Ida live?", ()): ([hit("a")], 0.9)}, [])
-    block, _ = answer(blocks, "Where does she live?", Meant("Where does Ida live?"), EVERYTHING)
+    blocks = Blocks({"Where does Ida live?": ([hit("a")], 0.9)}, [])
+    block, _ = answer(blocks, "Where does she live?", Meant("Where does Ida live?"))
     assert (block.text, block.asked) == ("Where does Ida live?", "Where does Ida live?")
     assert len(blocks.asked) == 1
 
 
 def test_a_message_that_stands_on_its_own_is_asked_once_as_it_is() -> None:
-    blocks = Blocks({("Where?", ()): ([hit("a")], 0.9)}, [])
-    block, _ = answer(blocks, "Where?", Meant("Where?"), EVERYTHING)
-    assert (block.text, block.asked, blocks.asked) == ("Where?", "", [("Where?", ())])
+    blocks = Blocks({"Where?": ([hit("a")], 0.9)}, [])
+    block, _ = answer(blocks, "Where?", Meant("Where?"))
+    assert (block.text, block.asked, blocks.asked) == ("Where?", "", ["Where?"])
 
 
 ADDED = Meant("How much, the hotel?", "the hotel", sure=False)
-
-
-def test_the_conversations_that_tell_of_the_thing_are_asked_first() -> None:
-    # Given a price in the conversation of the hotel, and another one elsewhere
-    found = [hit("h", "paris"), hit("i", "paris"), hit("j", ""), hit("k", "rome")]
-    blocks = Blocks({("How much?", ("paris",)): ([hit("128")], 0.5), ("How much?", ()): ([hit("95")], 0.9)}, found)
-    # When the price is asked for / Then that of the hotel is shown
-    block, hits = answer(blocks, "How much?", ADDED, EVERYTHING)
-    assert [one.node.id for one in block.hits] == ["128"]
-    assert hits[0].node.id == "128"
-    assert not block.asked
-    # And a caller who names conversations is asked of no other
-    answer(blocks, "How much?", ADDED, Filter(conversations=("rome",)))
-    assert blocks.asked[-1] == ("How much?", ("rome",))
 
 
 @pytest.mark.parametrize(
@@ -71,15 +56,15 @@ def test_the_conversations_that_tell_of_the_thing_are_asked_first() -> None:
         (([], 0.9), ([hit("itself")], 0.3), "itself"),
     ],
 )
-def test_else_the_message_itself_unless_the_thing_makes_it_surer(
+def test_the_message_itself_is_answered_unless_the_thing_makes_it_surer(
     full: tuple[list[Hit], float], itself: tuple[list[Hit], float], shown: str
 ) -> None:
-    blocks = Blocks({(ADDED.text, ()): full, ("How much?", ()): itself}, [])
-    block, _ = answer(blocks, "How much?", ADDED, EVERYTHING)
+    blocks = Blocks({ADDED.text: full, "How much?": itself}, [])
+    block, _ = answer(blocks, "How much?", ADDED)
     assert [one.node.id for one in block.hits] == [shown]
     assert block.asked == (ADDED.text if shown == "full" else "")
 
 
 def test_where_nothing_is_found_the_reader_sees_the_full_question() -> None:
-    block, _ = answer(Blocks({}, [hit("h", "paris")]), "How much?", ADDED, EVERYTHING)
+    block, _ = answer(Blocks({}, [hit("h")]), "How much?", ADDED)
     assert (block.text, block.asked) == ("", ADDED.text)
