@@ -14,9 +14,9 @@ from biem.domain.speech.acts import is_courtesy
 from biem.domain.speech.follow_up import as_meant
 from biem.domain.text import require_count
 from biem.engine.context.block import Context
+from biem.engine.context.follow_up import answer
 from biem.engine.context.picking import LOOKED_AT
 from biem.engine.life.feedback import Lesson
-from biem.engine.query.follow_up import answer
 from biem.engine.query.request import (
     MEMORIES,
     NOTES,

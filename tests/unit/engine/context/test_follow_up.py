@@ -6,7 +6,7 @@ from biem.domain.node import Hit, Hits, Node
 from biem.domain.scope import Scope
 from biem.domain.speech.follow_up.dialogue import Meant
 from biem.engine.context.block import Context
-from biem.engine.query.follow_up import answer
+from biem.engine.context.follow_up import answer
 from tests.support.fakes import START
 
 
