@@ -9,10 +9,14 @@ from biem.domain.speech.follow_up.english_mentions import NAME, OWNER, names_bef
 from biem.domain.text import late
 
 _ASKS = late(
-    r"\?\W*$|^\W*(?:(?:and|so|but|ok|okay)\b\W*)*(?:what|where|when|who|whose|which|why|how)(?:['’]s)? [^.!]*$",
+    r"\?\W*$|^\W*(?:(?:and|so|but|oh|ok|okay)\b\W*)*(?:(?:what|where|when|who|whose|which|why|how)(?:['’]s)? [^.!]*$"
+    r"|(?:is|are|was|were|do|does|did|has|have|can|could|will|would|should)"
+    r" (?:she|he|it|they|there|her|his|its|their)\b"
+    r"|(?:please )?(?:tell|remind) me (?:wh|how)[^.!]*$)",
     re.IGNORECASE,
 )
-_CONJUNCTION = late(r"^\W*(?:(?:and|so|but|or|oh|ok|okay|then|also)\b[\s,]*)+", re.IGNORECASE)
+_FILLER = r"(?:oh|ok|okay|right|great|good|thanks|cool|fine|yes|yeah|alright|well|ah|hm+)\b[\s,]*"
+_CONJUNCTION = late(rf"^\W*(?:(?:and|so|but|or|then|also)\b[\s,]*|{_FILLER})+", re.IGNORECASE)
 _FEMININE, _PLURAL = late("she|hers?", re.IGNORECASE), late("they|them|theirs?", re.IGNORECASE)
 _PRONOUN = late(r"\b(?P<pronoun>she|he|hers?|his|him|they|them|theirs?)\b(?P<is>['’](?:s|ll|d|re))?", re.IGNORECASE)
 _OBJECT_AFTER = late(
@@ -21,7 +25,7 @@ _OBJECT_AFTER = late(
     re.IGNORECASE,
 )
 """What follows "her" where it is no possessive."""
-_IT = late(r"\b(?P<it>it|its|their|that one|this one)\b(?P<is>['’](?:s|ll))?", re.IGNORECASE)
+_IT = late(r"\b(?P<it>it|its|their|that one|this one|that(?= again\b|\W*$))\b(?P<is>['’](?:s|ll))?", re.IGNORECASE)
 _EXPLETIVE = late(
     r"\bit(?:['’]s| is| was| will)? (?:going to )?(?:rain|snow|late\b|cold\b|hot\b|dark\b|\d|(?:mon|tues|wednes|thurs"
     r"|fri|satur|sun)day|true\b|possible\b|worth\b|safe\b|ok\b|okay\b|time\b|normal\b|that\b)"
@@ -36,10 +40,11 @@ _THERE = late(
     r"(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )(?<!\bbe )\bthere\b(?!['’]| is\b| are\b| was\b)", re.IGNORECASE
 )
 _ELLIPSIS = late(
-    r"^\W*(?:(?:and|or|but)(?: (?:what|how) about)?|(?P<alone>(?:what|how) about))?\s*(?P<rest>[^,.!?]{1,60})\?\W*$",
+    rf"^\W*(?:{_FILLER})*(?P<leads>(?:and|or|but)(?: (?:what|how) about)?|(?:what|how) about)?\s*"
+    r"(?P<rest>[^,.!?]{1,60}?)\s*(?P<asks>\?)?\W*$",
     re.IGNORECASE,
 )
-_CONNECTED = late(r"^\W*(?:and|or|but|what about|how about)\b", re.IGNORECASE)
+_CONNECTED = late(rf"^\W*(?:{_FILLER})*(?:and|or|but|what about|how about)\b", re.IGNORECASE)
 _VERBS = late(
     r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|might|must|what|where|when|who|which"
     r"|why|how|if|i|we|you|tell|show|give|find|remind|please)\b|n['’]t\b",
@@ -82,6 +87,8 @@ _KIND_ALONE = late(r"^\W*(?:which|what) [a-z]+\W*$", re.IGNORECASE)
 """Asks for a kind of thing, and says no more: "Which terminal?"."""
 _OWN_STATE = late(r"\b(?:am i|do i have|have i|i have|i had)\b", re.IGNORECASE)
 """Asks for the user himself: "How old am I?"."""
+_MOST_UNASKED = 5
+"""Words of "and my sister's" without a question mark."""
 _MOST_CONTENT = 2
 """Words that tell something, of a question about "it": one of more is about what they name."""
 
@@ -89,11 +96,13 @@ _MOST_CONTENT = 2
 def meant(message: str, rounds: Sequence[Round]) -> Meant:
     """The question in full; the message where it stands on its own."""
     as_it_is = Meant(message)
-    if _ASKS.search(message) is None or len(message) > _LONGEST:
-        return as_it_is
     ellipsis = _ELLIPSIS.match(message)
     if ellipsis is not None and not _VERBS.search(ellipsis["rest"]):
-        return _of_ellipsis(message, ellipsis["rest"].strip(), rounds)
+        brief = ellipsis["leads"] and message[-1] not in ".!" and len(message.split()) <= _MOST_UNASKED
+        asks = ellipsis["asks"] or brief
+        return _of_ellipsis(message, ellipsis["rest"].strip(), rounds) if asks else as_it_is
+    if _ASKS.search(message) is None or len(message) > _LONGEST:
+        return as_it_is
     text = _CONJUNCTION.sub("", message)
     text = text[:1].upper() + text[1:]
     if full := _with_persons(text, rounds):
@@ -180,7 +189,13 @@ def _of_ellipsis(message: str, rest: str, rounds: Sequence[Round]) -> Meant:
     if named:
         return Meant(f"{named}?")
     owned = (_DETERMINED.match(rest) and not rest.lower().startswith("the ")) or _MINE.search(rest)
-    if not connected or _INDEFINITE.match(rest) or owned or set(_WORDS.findall(rest.lower())) <= _LIGHT:
+    if (
+        not connected
+        or "?" not in message
+        or _INDEFINITE.match(rest)
+        or owned
+        or set(_WORDS.findall(rest.lower())) <= _LIGHT
+    ):
         return as_it_is
     asked = re.sub("^the ", "", rest, flags=re.IGNORECASE)
     if persons:

@@ -8,21 +8,22 @@ from biem.domain.text import late
 _FEMALE = (
     "sister|mother|mum|mom|mummy|mommy|wife|daughter|aunt|auntie|grandmother|grandma|granny|gran|girlfriend|niece"
     "|fiancée|granddaughter|stepmother|stepdaughter|godmother|ex-wife|mother-in-law|sister-in-law|daughter-in-law"
-    "|landlady|midwife"
+    "|landlady|midwife|nan|sis"
 )
 _MALE = (
     "brother|father|dad|daddy|husband|son|uncle|grandfather|grandpa|granddad|boyfriend|nephew|grandson|stepfather"
-    "|stepson|godfather|ex-husband|father-in-law|brother-in-law|son-in-law"
+    "|hubby|stepson|godfather|ex-husband|father-in-law|brother-in-law|son-in-law"
 )
 _ANY = (
     "cousin|boss|manager|colleague|coworker|co-worker|friend|roommate|flatmate|housemate|neighbou?r|partner|teacher"
     "|classmate|doctor|dentist|surgeon|therapist|physio|trainer|coach|landlord|tenant|lawyer|accountant|supervisor"
     "|plumber|electrician|cleaner|nanny|babysitter|tutor|mechanic|hairdresser|builder|painter|gardener|vet|client"
-    "|intern|assistant|dog|cat|puppy|kitten|rabbit|horse|baby"
+    "|intern|assistant|instructor|nurse|optician|solicitor|carpenter|roofer|baker|captain|skipper|guide|agent|mate|gp"
+    "|dog|cat|puppy|kitten|rabbit|horse|baby"
 )
 _PLURAL = "parents|grandparents|kids|children|twins|boys|girls|siblings|neighbou?rs|friends|in-laws|colleagues"
 _ROLE = rf"(?:{_FEMALE}|{_MALE}|{_ANY}|{_PLURAL})"
-_BARE = "Mum|Mom|Mummy|Mommy|Dad|Daddy|Grandma|Grandpa|Granny|Gran|Granddad"
+_BARE = "[Mm]um|[Mm]om|[Mm]ummy|[Mm]ommy|[Dd]ad|[Dd]addy|[Gg]randma|[Gg]randpa|[Gg]ranny|[Gg]ran|[Gg]randdad|[Nn]an"
 _TITLE = r"(?:Dr|Doctor|Mr|Mrs|Ms|Miss|Prof|Professor|Aunt|Auntie|Uncle|Grandma|Grandpa|Coach)\.?"
 _NO_NAME = (
     "January|February|March|April|May|June|July|August|September|October|November|December|Monday|Tuesday|Wednesday"
@@ -66,7 +67,8 @@ _PERSON = late(
     rf"|\b(?P<titled>(?P<title>{_TITLE}) {NAME})"
     rf"|(?:{_AFTER_WORD})(?P<name>{NAME})"
     rf"|(?:^|(?<=[.!?] ))(?P<first>{NAME})(?=['’]s\b|,? and [A-Z]| (?:is|was|has|had|will|can|wants?|needs?|called"
-    r"|wrote|texted|says|said|sent|asked|comes|invited|moved|got|just)\b)"
+    r"|wrote|texted|says|said|sent|asked|comes|invited|moved|got|just|rang|phoned|emailed|messaged|arrives|leaves"
+    r"|left|starts|started|hates|loves|likes|lives|works|plays|thinks)\b)"
     rf"|\b(?P<owning>{NAME})(?=['’]s\b)"
 )
 _GROUPS = ("kin", "bare", "titled", "name", "first", "owning")
