@@ -182,8 +182,8 @@ class RecallMethods(BoundMemory):
         `min_trust`) are those of `recall`; they apply to every section of the block.
 
         A question that leans on the chat messages in `exclude` is searched in full: "Where does she live?" after "When
-        is my sister's birthday?" asks where my sister lives. `Context.asked` says so. `recall` searches what it is
-        given.
+        is my sister's birthday?" asks where my sister lives. `Context.asked` says so. `recall` takes its
+        query literally.
         """
         policy = self._system.policies.context
         if budget_tokens is not None:
@@ -202,7 +202,7 @@ class RecallMethods(BoundMemory):
     def _block(
         self, query: str, *, where: Filter, limit: int, budget: int, session: str, held: Known
     ) -> tuple[Context, Hits]:
-        """The block for a question, and what was found for it."""
+        """The block for a question, and the hits of its search."""
         policy, relevance = self._system.policies.context, self._system.relevance_filter
         own = self._system.policies.recall.profile == HYBRID.profile
         least = _ANY if own and policy.min_confidence else 0.0
