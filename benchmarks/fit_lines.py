@@ -106,9 +106,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def lives_of_dev() -> list[facts.Life]:
-    """All that are written by hand, and made ones: these have many facts of one kind, of the user and of others."""
-    by_hand = [one for lang, _ in _MADE for one in scripted(lang, "dev")]
+    """All that are written by hand, and made ones: these have many facts of one kind, of the user and of others.
+
+    Without the questions that only the messages before them make plain.
+    """
+    by_hand = [_plain(one) for lang, _ in _MADE for one in scripted(lang, "dev")]
     return by_hand + [life(number, _SEED, lang, "dev") for lang, count in _MADE for number in range(count)]
+
+
+def _plain(one: facts.Life) -> facts.Life:
+    return replace(one, questions=tuple(asked for asked in one.questions if asked.place != "follow-up"))
 
 
 def cases_of(lived: facts.Life, memory: InMemory, reader: LineReader) -> Iterator[Case]:

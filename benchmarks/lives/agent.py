@@ -1,14 +1,14 @@
 """A life told to biem as an agent tells it: message by message through the plugin, with nights between sessions."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property
 
 import biem
 from benchmarks._clock import HeldClock
 from benchmarks._systems import settle
-from benchmarks.lives.facts import Life, Question, Turn
+from benchmarks.lives.facts import Life, Question, Role, Turn
 from benchmarks.lives.judge import Line, Shown
 from benchmarks.lives.schedule import LATE
 from biem.domain.node import Hit, Node
@@ -63,7 +63,7 @@ class Agent:
             for turn in turns:
                 self._clock.move_to(turn.at)
                 if turn.role == "user":
-                    context = self._ask(plugin, history, turn.text)
+                    context = self._ask(plugin, ((said.role, said.text) for said in history), turn.text)
                     self._count_repeated(context, history)
                     if place in asked:
                         yield self._judged(asked[place], context, history)
@@ -98,11 +98,11 @@ class Agent:
         for question in self._life.questions:
             if question.when == when:
                 plugin = BIEMContextPlugin(self.memory, conversation=question.id)
-                yield self._judged(question, self._ask(plugin, [], question.text), [])
+                yield self._judged(question, self._ask(plugin, question.dialogue, question.text), [])
 
-    def _ask(self, plugin: BIEMContextPlugin, history: Sequence[Turn], text: str) -> Context:
+    def _ask(self, plugin: BIEMContextPlugin, history: Iterable[tuple[Role, str]], text: str) -> Context:
         """What the system message of the next model call adds, and the memories it shows."""
-        said = [{"role": turn.role, "content": turn.text} for turn in history]
+        said = [{"role": role, "content": text} for role, text in history]
         system = str(plugin.messages(_BASE, said, text)[0]["content"])
         nodes = [self.memory.get(key) for key in plugin.injected]
         return Context(system.removeprefix(_BASE).strip(), tuple(Hit(node, 0.0, {}) for node in nodes))

@@ -10,6 +10,8 @@ from benchmarks.lives.grammar import Lang, Value
 Role = Literal["user", "assistant", "fact"]
 """Who said a turn; `fact`: the application stores it, and it is in no history."""
 When = Literal["during", "after", "late"]
+Place = Literal["", "first", "follow-up", "other"]
+"""Of a question in a dialogue of questions: the first; one that leans on what stands before it; one that does not."""
 PERMANENT = frozenset(("birthday", "allergy", "relation", "order"))
 """Kinds that hold until they are changed, however long ago they were stated."""
 
@@ -62,6 +64,9 @@ class Question:
     """Turns whose value no longer holds, or never held, when asked."""
     relevant: frozenset[str] = frozenset()
     """All turns that carry a value of the matter, of any time."""
+    place: Place = ""
+    dialogue: tuple[tuple[Role, str], ...] = ()
+    """Role and text of the messages before it in its dialogue."""
 
     @property
     def answers(self) -> frozenset[str]:

@@ -11,6 +11,8 @@ MEASURES = (
     *("told_unmarked", "doubted", "tokens", "lines", "acknowledgements"),
 )
 
+PLACES = {"first": "begins a dialogue", "follow-up": "follows up", "other": "stands on its own in a dialogue"}
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -132,6 +134,9 @@ def breakdown(shown: Iterable[Shown]) -> list[dict[str, object]]:
     known = [one for one in shown if one.judged and one.question.groups]
     for one in sorted(known, key=lambda one: one.question.kind):
         groups[f"asked {one.question.when}, of {one.question.category}"].append(one)
+    for one in known:
+        if one.question.place:
+            groups[PLACES[one.question.place]].append(one)
     for one in sorted(known, key=lambda one: one.question.kind):
         groups[one.question.kind].append(one)
     return [

@@ -6,7 +6,7 @@ from datetime import timedelta
 from functools import cache
 from pathlib import Path
 
-from benchmarks.lives.facts import Key, Life, Matter, Question, Role, Turn
+from benchmarks.lives.facts import Key, Life, Matter, Place, Question, Role, Turn
 from benchmarks.lives.grammar import Lang, Split, Value
 from benchmarks.lives.schedule import START
 
@@ -14,7 +14,9 @@ BY_HAND = Path(__file__).with_name("by_hand")
 _BETWEEN = timedelta(seconds=47)
 _MESSAGE = re.compile(r"(?P<who>[udf])(?:@(?P<name>\S+))? (?:-|(?P<told>[^\s=+]+[=+]\S+)) (?P<text>.+)")
 _TOLD = re.compile(r"(?P<matter>[^=+]+)(?P<sign>[=+])(?P<value>.+)")
-_QUESTION = re.compile(r"\?(?:none|(?P<past>past)? (?P<matter>\S+)) (?P<text>.+)")
+_QUESTION = re.compile(r"\?(?P<place>[+*]?)(?:none|(?P<past>past)? (?P<matter>\S+)) (?P<text>.+)")
+_OPENING = "?- "
+_PLACES: dict[str, Place] = {"": "first", "+": "follow-up", "*": "other"}
 _ROLES: dict[str, Role] = {"u": "user", "d": "assistant", "f": "fact"}
 _HAN = re.compile("[\u4e00-\u9fff]")
 
@@ -59,7 +61,7 @@ class _Script:
         if line.startswith("-- "):
             self._at += timedelta(days=int(line[3:]))
             self._session += 1
-        elif line.startswith("?"):
+        elif line.startswith(("?", "> ")):
             self._asked.append(line)
         elif line.startswith("a "):
             self._say("assistant", line[2:], "reply", "")
@@ -86,13 +88,34 @@ class _Script:
 
     def questions(self) -> Iterator[Question]:
         """What is asked a day after the end."""
+        dialogue: list[tuple[Role, str]] = []
+        dialogues = any(line.startswith("> ") for line in self._asked)
         for number, line in enumerate(self._asked):
+            if line.startswith(_OPENING):
+                dialogue = [("user", line[len(_OPENING) :])]
+                continue
+            if line.startswith("> "):
+                dialogue.append(("assistant", line[2:]))
+                continue
             asked = _QUESTION.fullmatch(line)
             if asked is None:
                 raise ValueError(f"{self._name}: no known form: {line}")
             name, text = f"{self._name}-q{number}", asked["text"]
+            dialogue = dialogue if asked["place"] else []
+            before, place = tuple(dialogue), _PLACES[asked["place"]] if dialogues else ""
+            dialogue.append(("user", text))
             if asked["matter"] is None:
-                yield Question(name, text, _lang(text), "after", len(self.turns), "unknown", "stranger")
+                yield Question(
+                    name,
+                    text,
+                    _lang(text),
+                    "after",
+                    len(self.turns),
+                    "unknown",
+                    "stranger",
+                    place=place,
+                    dialogue=before,
+                )
                 continue
             matter, past = self._matters[asked["matter"]], asked["past"] is not None
             yield Question(
@@ -106,6 +129,8 @@ class _Script:
                 groups=(matter.before,) if past else matter.groups,
                 stale=frozenset() if past else matter.stale,
                 relevant=matter.relevant,
+                place=place,
+                dialogue=before,
             )
 
 

@@ -16,13 +16,14 @@ from biem.domain.node import Hit, Hits, Node
 from biem.domain.notes.library import NoteHits
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.policies.layers import BuilderPolicy, LayerPolicy
-from biem.domain.prompt.contents import NOTHING, Known, known
+from biem.domain.prompt.contents import NOTHING, Known, known, messages_in
 from biem.domain.prompt.lines import named, told
 from biem.domain.scope import Scope
 from biem.domain.sessions.built import BuiltContext, ContextWarning
 from biem.domain.sessions.session import SessionMessage, Window
 from biem.domain.sessions.window import fitting
 from biem.domain.speech.acts import is_courtesy
+from biem.domain.speech.follow_up import as_meant
 from biem.domain.text import late, require_count
 from biem.engine.context.block import Context
 from biem.engine.context.relevance_filter import RelevanceFilter
@@ -113,6 +114,7 @@ class WindowBuilder:
         chat = chats.get(session) if session else None
         said = window_of(chats, chat, total) if chat else Window((), 0, 0)
         shares = _Shares(self._policy, total)
+        query = _in_full(query, said)
 
         held = self._held(scope, _within(said, shares.of("session")))
         hits = self._found(scope, query, session=chat.name or chat.id if chat else "", held=held)
@@ -295,3 +297,10 @@ def _cut(window: Window, smaller: Window) -> int:
 
 def _category(node: Node) -> str:
     return named(str(node.metadata.get("category", ""))) or "note"
+
+
+def _in_full(query: str, window: Window) -> str:
+    """The query as it is meant after the messages of the window, where a person's name stands in for a pronoun."""
+    said = [{"role": one.role, "content": one.content} for one in window.messages]
+    asked = as_meant(query, messages_in(said, query))
+    return asked.text if asked.sure else query

@@ -2,16 +2,19 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Unpack
 
 from biem.domain.concept import Recollection
 from biem.domain.node import Hit, Hits
 from biem.domain.notes.library import NoteHits
-from biem.domain.prompt.contents import Excluded, Known, known
+from biem.domain.prompt.contents import Excluded, Known, known, messages_in
 from biem.domain.running_memory import Running
 from biem.domain.speech.acts import is_courtesy
+from biem.domain.speech.follow_up import as_meant
 from biem.domain.text import require_count
 from biem.engine.context.block import Context
+from biem.engine.context.follow_up import answer
 from biem.engine.context.picking import LOOKED_AT
 from biem.engine.life.feedback import Lesson
 from biem.engine.query.request import (
@@ -177,24 +180,41 @@ class RecallMethods(BoundMemory):
         returns its best). `session`, `exclude_conversation`, `exclude` and the conditions (`kinds`, `since`, `until`,
         `speakers`, `conversations`, `tags`, `as_of`, `min_energy`, `sentiment`, `where`,
         `min_trust`) are those of `recall`; they apply to every section of the block.
+
+        A question that leans on the chat messages in `exclude` is searched in full: "Where does she live?" after "When
+        is my sister's birthday?" asks where my sister lives. `Context.asked` says so. `recall` takes its
+        query literally.
         """
         policy = self._system.policies.context
         if budget_tokens is not None:
             require_count(budget_tokens, "budget_tokens", _MOST_TOKENS)
-        limit, relevance = policy.top_k if top_k is None else top_k, self._system.relevance_filter
-        own = self._system.policies.recall.profile == HYBRID.profile
-        least = _ANY if own and policy.min_confidence else 0.0
+        budget = policy.budget_tokens if budget_tokens is None else budget_tokens
+        limit = policy.top_k if top_k is None else top_k
         held, terms = self._held(exclude_conversation, exclude), conditions(self._system.clock.now(), **where)
         require_question(query, "the query")
+        asked = as_meant(query, messages_in(exclude, query))
+        ask = partial(self._block, where=terms, limit=limit, budget=budget, session=session, held=held)
+        block, hits = answer(ask, query, asked)
+        found = {hit.node.id for hit in hits}
+        self._system.recaller.accessed(self.bound_to, [hit.node.id for hit in block.hits if hit.node.id in found])
+        return block
+
+    def _block(
+        self, query: str, *, where: Filter, limit: int, budget: int, session: str, held: Known
+    ) -> tuple[Context, Hits]:
+        """The block for a question, and the hits of its search."""
+        policy, relevance = self._system.policies.context, self._system.relevance_filter
+        own = self._system.policies.recall.profile == HYBRID.profile
+        least = _ANY if own and policy.min_confidence else 0.0
         noted = None
         if policy.notes_share and not is_courtesy(query):
-            noted = self._begin_notes(query, terms, top_k=self._system.notes.ranking.top_k)
+            noted = self._begin_notes(query, where, top_k=self._system.notes.ranking.top_k)
         hits = self._system.recaller.recall(
             self.bound_to,
             query,
             top_k=relevance.wanted(limit),
             mode="auto",
-            where=terms,
+            where=where,
             session=session,
             min_confidence=least,
             choice=self._choice(None, None, None),
@@ -206,13 +226,10 @@ class RecallMethods(BoundMemory):
         if noted is not None:
             hits.notes = _sure(noted(hits), policy.notes_min_confidence)
             self._system.notes.mark(self.bound_to, hits)
-        budget = policy.budget_tokens if budget_tokens is None else budget_tokens
         block = self._system.context_builder.brief(
-            self.bound_to, query, hits, budget_tokens=budget, where=terms, known=held, top_k=limit
+            self.bound_to, query, hits, budget_tokens=budget, where=where, known=held, top_k=limit
         )
-        found = {hit.node.id for hit in hits}
-        self._system.recaller.accessed(self.bound_to, [hit.node.id for hit in block.hits if hit.node.id in found])
-        return block
+        return block, hits
 
     def _held(self, conversations: str | Sequence[str], excluded: Sequence[Excluded]) -> Known:
         """What the prompt holds: not the memories of messages that were revised after these were written."""

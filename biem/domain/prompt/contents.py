@@ -13,6 +13,8 @@ Excluded = str | Mapping[str, Any]
 """An id, a `ref`, a text, or a chat message with `role` and `content`."""
 
 _ASSISTANTS = frozenset({"assistant", "ai", "bot", "chatbot", "model", "助手", "助理", "机器人"})
+_SILENT = frozenset({"system", "developer", "tool", "function"})
+"""Roles of messages that belong to no dialogue."""
 _MOST_SPARE = 100
 """Maximum additional candidates of a search, in place of those whose text is in the prompt."""
 
@@ -116,6 +118,18 @@ def known(conversations: str | Collection[str] = (), excluded: Collection[Exclud
         unresolved += 1
     conversation = frozenset(filter(None, names))
     return Known(frozenset(ids), conversation, frozenset(texts - {""}), frozenset(said), unresolved, texts_by_id)
+
+
+def messages_in(excluded: Collection[Excluded], query: str) -> list[tuple[str, str]]:
+    """Role (user or assistant) and text of the chat messages in a prompt, in order, without the query at their end.
+
+    Of a message in parts the first text.
+    """
+    messages = [(str(one.get("role", "user")), texts_of(one)) for one in excluded if isinstance(one, Mapping)]
+    said = [(role_of(role), texts[0]) for role, texts in messages if texts and role.casefold() not in _SILENT]
+    if said and said[-1][0] == "user" and normalised(said[-1][1]) == normalised(query):
+        said.pop()
+    return said
 
 
 def _ids_of(message: Mapping[str, Any]) -> Iterable[str]:

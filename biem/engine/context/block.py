@@ -51,6 +51,8 @@ class Context:
     """Hits that were considered and are not shown, by id, and why."""
     confidence: float | None = None
     """The probability, 0 to 1, that one of the hits found answers; None if it was not measured."""
+    asked: str = ""
+    """The question in full, of a message that leans on those before it; empty where the message itself was searched."""
 
     def __str__(self) -> str:
         return self.text

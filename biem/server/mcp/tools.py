@@ -136,7 +136,7 @@ class MemoryTools:
 
     def context(
         self,
-        query: Annotated[str, Field(description="The user's message or question, as it is.")],
+        query: Annotated[str, Field(description="The user's message or question, with names in place of pronouns.")],
         budget_tokens: Annotated[int | None, Field(ge=50, le=20_000, description="Size of the block.")] = None,
     ) -> CallToolResult:
         """The block of memories for answering a message, ready to be read; empty when nothing relevant is known."""

@@ -64,6 +64,24 @@ def test_a_report_of_the_assistant_tells_a_value() -> None:
     assert {"one-t0", "one-t3"} <= life.questions[-1].stale
 
 
+def test_a_dialogue_of_questions_says_what_stands_before_each() -> None:
+    # Given questions of which some follow up, and one that begins with no question / When they are read
+    life, _ = read_script(
+        [
+            *("one en dev", "-- 0", "u pen=red My pen is red.", "u ink=blue Its ink is blue."),
+            *("? pen What colour is my pen?", "> Red.", "?+ ink And the ink?", "> Blue.", "?* pen Is my pen red?"),
+            *("?- I write.", "> Nice.", "?+none Who reads it?", "? ink What colour is the ink?"),
+        ]
+    )
+    # Then each has its place, and the messages before it in its dialogue
+    assert [one.place for one in life.questions] == ["first", "follow-up", "other", "follow-up", "first"]
+    assert life.questions[1].dialogue == (("user", "What colour is my pen?"), ("assistant", "Red."))
+    assert [len(one.dialogue) for one in life.questions] == [0, 2, 4, 2, 0]
+    assert life.questions[3].dialogue == (("user", "I write."), ("assistant", "Nice."))
+    # And a life without dialogues has questions without a place
+    assert {one.place for one in read_script(_SCRIPT.splitlines())[0].questions} == {""}
+
+
 @pytest.mark.parametrize("line", ["u no matter", "? ", "?past pen", "x what"])
 def test_a_line_of_no_known_form_is_refused(line: str) -> None:
     with pytest.raises(ValueError, match="no known form"):

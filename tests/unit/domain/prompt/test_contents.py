@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from biem.domain.node import Node, new_id
-from biem.domain.prompt.contents import NOTHING, Known, Revised, known
+from biem.domain.prompt.contents import NOTHING, Excluded, Known, Revised, known, messages_in
 from biem.domain.scope import Scope
 from biem.errors import InvalidInput
 from tests.support.fakes import START
@@ -34,6 +34,23 @@ def test_a_message_in_parts_is_known_and_one_without_text_is_none() -> None:
     assert held.has(node("Look at this", source="user"))
     assert held.has(node("Look at this\nand this", source="user"))
     assert held.unresolved == 1
+
+
+def test_the_dialogue_of_a_prompt_ends_before_the_query_and_has_what_people_and_the_assistant_said() -> None:
+    # Given a prompt with instructions, a tool's result, an image, an id and the query itself
+    held: list[Excluded] = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": [{"type": "text", "text": "When is it?"}, {"type": "text", "text": "(a file)"}]},
+        {"role": "tool", "content": "{}"},
+        "an-id",
+        {"role": "Assistant", "content": "On Monday."},
+        {"role": "user", "content": [{"type": "image_url"}]},
+        {"role": "user", "content": "And  hers?"},
+    ]
+    # When the dialogue is read / Then it has the rest, in order
+    assert messages_in(held, "And hers?") == [("user", "When is it?"), ("assistant", "On Monday.")]
+    # And a message of the user that is not the query stays
+    assert messages_in(held, "And his?")[-1] == ("user", "And  hers?")
 
 
 def test_ids_refs_texts_and_conversations_are_known() -> None:

@@ -1,0 +1,70 @@
+"""Which block answers a message that leans on those before it: of its full form or of itself."""
+
+import pytest
+
+from biem.domain.node import Hit, Hits, Node
+from biem.domain.scope import Scope
+from biem.domain.speech.follow_up.dialogue import Meant
+from biem.engine.context.block import Context
+from biem.engine.context.follow_up import answer
+from tests.support.fakes import START
+
+
+def hit(name: str) -> Hit:
+    node = Node(
+        id=name, scope=Scope(), text=name, kind="event", status="active", layer="short_term", at=START,
+        created_at=START,
+    )  # fmt: skip
+    return Hit(node, 1.0, {})
+
+
+class Blocks:
+    """Blocks by question; remembers what was asked."""
+
+    def __init__(self, answers: dict[str, tuple[list[Hit], float]], found: list[Hit]) -> None:
+        self.answers, self.found = answers, found
+        self.asked: list[str] = []
+
+    def __call__(self, question: str) -> tuple[Context, Hits]:
+        self.asked.append(question)
+        shown, sure = self.answers.get(question, ([], 0.2))
+        return Context(question if shown else "", tuple(shown), confidence=sure), Hits([*shown, *self.found])
+
+
+def test_what_a_person_is_asked_for_is_asked_once_and_the_reader_sees_how() -> None:
+    blocks = Blocks({"Where does Ida live?": ([hit("a")], 0.9)}, [])
+    block, _ = answer(blocks, "Where does she live?", Meant("Where does Ida live?"))
+    assert (block.text, block.asked) == ("Where does Ida live?", "Where does Ida live?")
+    assert len(blocks.asked) == 1
+
+
+def test_a_message_that_stands_on_its_own_is_asked_once_as_it_is() -> None:
+    blocks = Blocks({"Where?": ([hit("a")], 0.9)}, [])
+    block, _ = answer(blocks, "Where?", Meant("Where?"))
+    assert (block.text, block.asked, blocks.asked) == ("Where?", "", ["Where?"])
+
+
+ADDED = Meant("How much, the hotel?", "the hotel", sure=False)
+
+
+@pytest.mark.parametrize(
+    ("full", "itself", "shown"),
+    [
+        (([hit("full")], 0.9), ([hit("itself")], 0.7), "full"),
+        (([hit("full")], 0.75), ([hit("itself")], 0.7), "itself"),
+        (([hit("full")], 0.3), ([], 0.9), "full"),
+        (([], 0.9), ([hit("itself")], 0.3), "itself"),
+    ],
+)
+def test_the_message_itself_is_answered_unless_the_thing_makes_it_surer(
+    full: tuple[list[Hit], float], itself: tuple[list[Hit], float], shown: str
+) -> None:
+    blocks = Blocks({ADDED.text: full, "How much?": itself}, [])
+    block, _ = answer(blocks, "How much?", ADDED)
+    assert [one.node.id for one in block.hits] == [shown]
+    assert block.asked == (ADDED.text if shown == "full" else "")
+
+
+def test_where_nothing_is_found_the_reader_sees_the_full_question() -> None:
+    block, _ = answer(Blocks({}, [hit("h")]), "How much?", ADDED)
+    assert (block.text, block.asked) == ("", ADDED.text)
