@@ -20,11 +20,13 @@ from benchmarks._systems import conditions, spoken
 from benchmarks.metrics import DEPTH
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.embedders.change import change_odds
+from biem.adapters.embedders.query_map import query_map
 from biem.config import Settings
 from biem.engine.recall.rank.pool import Found
 from biem.engine.recall.rank.ranker import Answer, Ranker
 from biem.engine.recall.rank.score import rank
 from biem.ports import Embedder, Vectors, readers
+from biem.ports.embedding import QueryMap
 
 _RRF_K = 60
 _REACH = 2
@@ -54,9 +56,11 @@ class InMemory:
 
     name = "biem"
 
-    def __init__(self, embedder: Embedder, settings: Settings) -> None:
+    def __init__(self, embedder: Embedder, settings: Settings, turned: QueryMap | None = None) -> None:
+        """`turned`: a map of queries in place of the packaged one."""
         self.adds: list[float] = []
         self._embedder = embedder
+        self._query_map = turned or query_map(embedder.info.id)
         odds = change_odds(embedder.info.id)
         self._analyzer = RuleAnalyzer()
         self._limit = max(settings.recall.min_candidates, settings.recall.candidates_per_result * DEPTH)
@@ -101,7 +105,9 @@ class InMemory:
         there = np.array([until is None or turn.at < until for turn in held.turns], dtype=bool)
         terms = [term for term in asked.lexemes if term in held.words.vocab_dict]
         scores = held.words.get_scores(terms) if terms else np.zeros(len(held.turns), np.float32)
-        cosines = np.where(there, held.vectors @ vectors[0], -np.inf)
+        found = Found()
+        asked_vector = found.embedded(vectors, self._query_map)
+        cosines = np.where(there, held.vectors @ asked_vector, -np.inf)
         by_meaning, by_words = (
             self._best(values) for values in (cosines, np.where(there & (scores > 0), scores, -np.inf))
         )
@@ -112,7 +118,6 @@ class InMemory:
         pool = {row.id: row for window in windows for row in (held.rows[place] for place in window)}
         if not pool:
             return None
-        found = Found(vector=vectors[0], parts=list(vectors[1:]))
         found.dense = {held.turns[place].id: float(cosines[place]) for place in by_meaning}
         found.words = {held.turns[place].id: float(scores[place]) for place in by_words}
         return self._ranker.answer(

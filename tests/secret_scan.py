@@ -28,6 +28,7 @@ ALLOWED = {
     ): _WEIGHTS,
     ("biem/adapters/embedders/change.json", "Base64 High Entropy String"): "a direction of a model's space",
     ("biem/adapters/embedders/courtesy.json", "Base64 High Entropy String"): "a direction of a model's space",
+    ("biem/adapters/embedders/query_map.json", "Base64 High Entropy String"): "a map of a model's space",
     ("biem/adapters/embedders/calibrations/use-multilingual-v3-0-2-1.json", "Base64 High Entropy String"): _WEIGHTS,
     ("Makefile", "Basic Auth Credentials"): "what RabbitMQ gives to everybody on its own machine",
     ("biem/adapters/embedders/e5_weights.py", "Hex High Entropy String"): _WEIGHTS,

@@ -20,6 +20,8 @@ Vector = NDArray[np.float32]
 Role = Literal["query", "passage"]
 DirectionOdds = Callable[[Vectors], NDArray[np.float32]]
 """Log-odds of passages, by their vectors: that they tell of a change, that they are courtesies."""
+QueryMap = Callable[[Vectors], Vectors]
+"""Turns vectors of queries towards the passages that they need; of unit length, as before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,34 +97,34 @@ class RetoldWeights:
     is lowered by 1.6, so that the thresholds of other questions serve.
     """
 
-    bias: float = -0.465
-    alike: float = 1.393
+    bias: float = 0.18
+    alike: float = 0.91
     """Likeness of the two lines, 0 to 1."""
-    nearest_before: float = 3.431
+    nearest_before: float = 3.73
     """`alike` minus the likeness of the later line to its closest earlier line."""
-    nearest_after: float = 5.874
+    nearest_after: float = 5.27
     """`alike` minus the likeness of the earlier line to its closest later line."""
-    nearer_words: float = -0.81
+    nearer_words: float = -0.76
     """1 if another earlier line has a larger share of index terms in common with the later one (Jaccard)."""
-    ahead: float = 0.367
+    ahead: float = 0.41
     """Worth of the later line minus that of the earlier, within ±10."""
-    changed: float = 0.514
+    changed: float = 0.48
     """Log-odds, by its vector, that the later line tells of a change …"""
-    changed_before: float = -0.172
+    changed_before: float = -0.17
     """… and that the earlier does."""
-    says_change_of_it: float = 1.506
+    says_change_of_it: float = 1.5
     """1 if words of the later line state a change, and both state one attribute of a person."""
-    adds: float = -2.545
+    adds: float = -2.64
     """1 if words of the later line add it to what is known: also, another one, 除了."""
-    lacks_asked: float = 0.355
+    lacks_asked: float = 0.37
     """1 if the later line has some of the earlier one's index terms, and lacks others."""
-    near_numbers: float = 1.655
+    near_numbers: float = 1.85
     """Of their nearest two unequal numbers the square of the smaller by the larger; 0 if one line has none."""
-    other_person: float = -0.946
+    other_person: float = -0.87
     """1 if the later line is about other persons than the earlier, and names no thing of that."""
-    other_kind: float = 0.447
+    other_kind: float = 0.32
     """1 if it names another kind of thing."""
-    other_thing: float = -0.761
+    other_thing: float = -0.67
     """1 if both name things, and none in common."""
 
     def __post_init__(self) -> None:

@@ -7,7 +7,7 @@ from biem.engine.context.lines import RatedLine
 from biem.engine.context.same_subject import lift, likeness
 from biem.engine.context.succession import Succession
 
-_LEAST = -1.3
+_LEAST = -1.5
 """Log-odds from which a later line goes first. A former value in the first line misleads, a line too many does not."""
 _POSSIBLE = -2.0
 """Log-odds from which a later line is shown below the first one, if no line is probable enough to go before that."""

@@ -11,6 +11,7 @@ from dataclasses import asdict
 
 from biem.domain.policies.silence import SilenceWeights
 from biem.domain.scores import probability
+from biem.domain.speech.acts import asks_for_facts
 from biem.engine.context.lines import LineQuestion, RatedLine, odds
 from biem.engine.context.relevance import are_of_several_people, log_odds
 
@@ -69,4 +70,5 @@ def block_features(
         "topic_untold": float(bool(asked.topics) and asked.topics.isdisjoint(topics)),
         "asks_of_user": float("me" in asked.persons),
         "best_linked": float(linked),
+        "no_question": float(not asks_for_facts(question.text)),
     } | {f"best_{name}": own[name] for name in _OF_BEST}

@@ -47,7 +47,7 @@ from biem.errors import BiemError
 from biem.ports import Analyzer, Clock, Embedder, Filter, Records
 from biem.ports.conflicts import Conflicts
 from biem.ports.contradiction import ContradictionRules
-from biem.ports.embedding import DirectionOdds
+from biem.ports.embedding import DirectionOdds, QueryMap
 from biem.ports.readers import TurnReader, Turns
 from biem.telemetry import Telemetry
 
@@ -104,6 +104,7 @@ class Recaller:
         telemetry: Telemetry,
         calling: Calling = nullcontext,
         change_odds: DirectionOdds | None = None,
+        query_map: QueryMap | None = None,
     ) -> None:
         self._records = records
         self.turns = turns
@@ -118,6 +119,7 @@ class Recaller:
         self._tiers = tiers
         self._answerer = Ranker(analyzer, embedder.similarity, policy, ranking, change_odds)
         self._embedder = embedder
+        self._query_map = query_map
         self._clock = clock
         self._policy = policy
         self._weights = weights
@@ -306,7 +308,9 @@ class Recaller:
         around = partial(self.turns.around, scope.readable, lexemes=(), where=where, pending_limit=0)
         early = Prefetch(self._searcher.submit, around)
         with self._telemetry.span("biem.recall.search"):
-            found = self._searcher.search(scope, asked.text, asked.texts[1:], asked.lexemes, limit, where, early.begin)
+            found = self._searcher.search(
+                scope, asked.text, asked.texts[1:], asked.lexemes, limit, where, early.begin, self._query_map
+            )
         led_to = sorted(found.activation, key=lambda key: (-found.activation[key], key))
         with self._telemetry.span("biem.recall.live"):
             activated = led_to[: self._policy.activated]
@@ -390,7 +394,9 @@ class Recaller:
         """Vectors of a query; None while the embedder is down; the search detects and reports that."""
         with self._telemetry.span("biem.recall.embed"), suppress(BiemError):
             vectors = self._embedder.embed(asked.texts, "query")
-            return Found(vector=vectors[0], parts=list(vectors[1:]))
+            found = Found()
+            found.embedded(vectors, self._query_map)
+            return found
         return None
 
 

@@ -19,6 +19,7 @@ from biem.engine.life.tiers import Tiers
 from biem.engine.recall.rank.pool import Found
 from biem.errors import BiemError, CallRefused, InvalidInput
 from biem.ports import Embedder, Filter, HotEntry, HotStore, Records, SearchIndex, Vector
+from biem.ports.embedding import QueryMap
 from biem.ports.hot import CanvasEntry
 from biem.telemetry import Telemetry
 
@@ -65,11 +66,13 @@ class Searcher:
         limit: int,
         where: Filter,
         early: Callable[[Sequence[str]], None] = lambda _: None,
+        query_map: QueryMap | None = None,
     ) -> Found:
         """Search all stores; each index search returns up to `limit` candidates.
 
         `parts` of the query are embedded with it, for the ranking. `early` receives the results of the text search, on
-        another thread, during embedding and vector search, which take most of the time.
+        another thread, during embedding and vector search, which take most of the time. `query_map` turns the vectors
+        before the search.
         """
         found = Found()
         readable = scope.readable
@@ -92,9 +95,7 @@ class Searcher:
             with self._telemetry.span("biem.recall.embed"):
                 vectors = self._attempt("embedder", lambda: self._embedder.embed([query, *parts], "query"), found)
             if vectors is not None:
-                vector = vectors[0]
-                found.vector = vector
-                found.parts = list(vectors[1:])
+                vector = found.embedded(vectors, query_map)
             first = vector is not None and self._index.serial
             if first:  # the fast search: its results are read during the slow one
                 scored = self._end("milvus", words, found)

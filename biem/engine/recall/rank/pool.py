@@ -14,7 +14,7 @@ from biem.engine.recall.rank.coherence import Coherence, coherence
 from biem.engine.recall.rank.term_matrix import Indices, Numbers, TermMatrix
 from biem.lazy import lazy
 from biem.ports import HotEntry, Vector, Vectors
-from biem.ports.embedding import row_products
+from biem.ports.embedding import QueryMap, row_products
 
 OFFSETS = (-2, -1, 1, 2)
 """Positions of neighbouring turns."""
@@ -246,6 +246,8 @@ class Found:
     """Query vector; None while the embedder is down."""
     parts: Sequence[Vector] = ()
     """Vectors of the texts embedded with the query."""
+    plain: Sequence[Vector] = ()
+    """These vectors, the query's first, before they were mapped; empty without a map."""
     dense: Mapping[str, float] = field(default_factory=dict)
     """Cosines, from the index and the canvas."""
     words: Mapping[str, float] = field(default_factory=dict)
@@ -256,3 +258,11 @@ class Found:
     """Activation in [0, 1] of the seeds and the memories linked with them."""
     hot: Sequence[HotEntry] = ()
     degraded: list[str] = field(default_factory=list)
+
+    def embedded(self, vectors: Vectors, query_map: QueryMap | None) -> Vector:
+        """Set the vectors of the query and its parts, with a map the mapped ones; returns the query's."""
+        mapped = vectors if query_map is None else query_map(vectors)
+        vector: Vector = mapped[0]
+        self.vector, self.parts = vector, list(mapped[1:])
+        self.plain = () if query_map is None else list(vectors)
+        return vector

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -17,6 +17,7 @@ from biem.domain.prompt.contents import NOTHING, Known
 from biem.domain.times.spans import Window
 from biem.domain.times.windows import windows
 from biem.engine.query.question import (
+    ROLES,
     Query,
     Sentence,
     asks_what_was,
@@ -237,14 +238,16 @@ class Ranker:
         former = asks_what_was(asked.text)
         ordering = Adjustments(turns, found, disputes, self._policy, now, anchors, times, candidates, former=former)
         names = self._names(turns) if ready is None else ready.names
-        several = len(asked.parts) > 1
-        vectors: Sequence[Vector | None] = (found.parts if several else ()) or [None] * len(asked.parts)
+        several, vector, parts = len(asked.parts) > 1, found.vector, found.parts
+        if found.plain and _of_several_people(names):
+            vector, parts = found.plain[0], found.plain[1:]
+        vectors: Sequence[Vector | None] = (parts if several else ()) or [None] * len(asked.parts)
         sentences = [
             Sentence(self._analyzer.lexemes(part), vector, is_asked(part))
             for part, vector in zip(asked.parts, vectors, strict=True)
         ]
-        matter = found.parts[0] if found.parts and not several else None
-        query = Query(asked.text, asked.lexemes, found.vector, sentences, matter)
+        matter = parts[0] if parts and not several else None
+        query = Query(asked.text, asked.lexemes, vector, sentences, matter)
 
         def adjusted(scores: Numbers) -> Numbers:
             known = ordering.adjusted(scores + self._aspect(asked, ordering.candidates))
@@ -311,6 +314,11 @@ class Ranker:
             return np.zeros(len(candidates))
         tells = np.array([not asked.related.isdisjoint(one.lexemes) for one in candidates], dtype=np.float64)
         return np.asarray(self._ranking.aspect * tells * (1.0 - tells.mean()), dtype=np.float64)
+
+
+def _of_several_people(speakers: Collection[str]) -> bool:
+    """Whether several people are named as speakers: maps of queries are fitted to one user's talks."""
+    return sum(name != "" and name.lower() not in ROLES for name in speakers) > 1
 
 
 def _times(text: str, turns: Turns) -> Sequence[Window]:

@@ -40,10 +40,10 @@ def sure(question: str, hits: Sequence[Hit], confidence: float = 0.9) -> float:
 )
 def test_a_line_without_a_value_of_the_kind_asked_for_makes_unsure(question: str, without: str, value: str) -> None:
     # Given a line that is like the question, but gives no amount or date / Then it makes far less sure
-    one, other = sure(question, [hit(without, 0.6)]), sure(question, [hit(value, 0.6)])
+    one, other = sure(question, [hit(without, 0.53)]), sure(question, [hit(value, 0.53)])
     assert one < ContextPolicy().min_confidence < other
     # and one more line that does not answer changes little
-    assert sure(question, [hit(without, 0.6), hit("It rained.", 0.2)]) == pytest.approx(one, abs=0.15)
+    assert sure(question, [hit(without, 0.53), hit("It rained.", 0.2)]) == pytest.approx(one, abs=0.15)
 
 
 @pytest.mark.req("C31", partly="nothing where nothing is known")

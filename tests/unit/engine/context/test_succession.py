@@ -353,7 +353,7 @@ RETOLD_OF_OTHERS = [
 @pytest.mark.req("C31", partly="newer values first")
 @pytest.mark.parametrize(("former", "latter"), RETOLD)
 def test_what_changed_a_line_goes_before_it_when_the_line_is_told_again(former: str, latter: str) -> None:
-    hits = [hit(former, 0.9), hit(latter, 0.4, days=9)]
+    hits = [hit(former, 0.9), hit(latter, 0.6, days=9)]
     assert PICKER.pick(measured(former, hits), former, None)[0].node.text == latter
 
 

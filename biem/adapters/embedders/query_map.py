@@ -1,0 +1,63 @@
+"""Turns the vector of a query towards the messages that it needs: a fitted map of an embedder's space.
+
+    q' = (q + (q · down) · up) / |q + (q · down) · up|        down: (dim, rank), up: (rank, dim)
+
+Questions resemble questions, and a request ("suggest a cake for Sunday") hardly has a word of the message that it needs
+("walnuts make me ill"). The map was fitted by `python -m benchmarks.fit_queries` to questions and requests with the
+messages that they need; vectors of passages stay as they are. Only packaged models have one.
+"""
+
+import base64
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biem.ports import Vectors
+from biem.ports.embedding import QueryMap, pair_products
+
+PACKAGED = Path(__file__).with_name("query_map.json")
+_STORED = "<f2"
+
+
+@dataclass(frozen=True, slots=True)
+class LowRankMap:
+    """The factors of the map; see above."""
+
+    down: NDArray[np.float32]
+    up: NDArray[np.float32]
+
+    def __call__(self, queries: Vectors) -> Vectors:
+        """The mapped vectors, shape (n, dim), of unit length."""
+        turned = queries + pair_products(pair_products(queries, self.down.T), self.up.T)
+        return np.ascontiguousarray(turned / np.linalg.norm(turned, axis=1, keepdims=True), dtype=np.float32)
+
+
+def query_map(embedder_id: str) -> QueryMap | None:
+    """The map of this model's queries; None for a model without one."""
+    return _maps().get(embedder_id)
+
+
+@cache
+def _maps() -> dict[str, LowRankMap]:
+    read = json.loads(PACKAGED.read_text("utf-8"))
+    return {
+        model: LowRankMap(_unpacked(one["down"], one["dim"], -1), _unpacked(one["up"], -1, one["dim"]))
+        for model, one in read.items()
+    }
+
+
+def _unpacked(text: str, rows: int, columns: int) -> NDArray[np.float32]:
+    return np.frombuffer(base64.b64decode(text), dtype=_STORED).astype(np.float32).reshape(rows, columns)
+
+
+def to_json(model: str, fitted: LowRankMap) -> str:
+    """What the file holds for one model."""
+    packed = {
+        name: base64.b64encode(factor.astype(_STORED).tobytes()).decode()
+        for name, factor in (("down", fitted.down), ("up", fitted.up))
+    }
+    return json.dumps({model: {"dim": len(fitted.down), **packed}}, indent=1) + "\n"
