@@ -163,7 +163,7 @@ async def _received(request: Request, file: IO[bytes], caller: Caller) -> None:
     """Write the body to a file. Raises `BodyOfAnotherType` for a form, `BodyTooLarge` and, when nothing arrives for a
     while, `BodyTooSlow`.
     """
-    # No other type is refused: curl --data-binary states the type of a form field whatever the file holds.
+    # No other type is refused: curl --data-binary states the type of a form field for any file.
     if request.headers.get("content-type", "").strip().lower().startswith("multipart/"):
         raise BodyOfAnotherType(
             "the file itself must be the body, not a part of a form: send it as curl --data-binary @FILE does, with "

@@ -60,7 +60,7 @@ def test_the_block_is_that_of_the_question_in_full(
 def test_a_thing_is_asked_for_with_its_name_and_without_it(told: biem.Memory) -> None:
     # Given a price that was told without its thing / When it is asked for after the thing
     block = told.context("How much is it a night?", exclude=dialogue("Which hotel did we book in Paris?", "Rosalie."))
-    # Then it is told, though the question with the thing in it is another one
+    # Then the block has it, though the question with the thing in it is another one
     assert any("128" in hit.node.text for hit in block.hits)
     # And what no memory answers without the thing is answered with it
     block = told.context("Which one?", exclude=dialogue("Which hotel did we book in Paris?", "I see."))
