@@ -21,6 +21,7 @@ from biem.domain.scope import Scope
 from biem.domain.text import cut_lexemes, require_clean, require_json
 from biem.domain.trust import UNTRUSTED, origin_of, require_origin, require_trust, trust_of
 from biem.engine.priority import Calling
+from biem.engine.query.request import require_terms
 from biem.engine.remember.hot_write_behind import HotFeed
 from biem.errors import InvalidInput, RateLimited, StoreUnavailable
 from biem.ports import Analyzer, Clock, HotEntry, JobQueue, Records, Write, Written
@@ -75,15 +76,12 @@ class Writer:
         """Acknowledge many, several hundred a transaction; an invalid item stops before its own transaction is
         written.
         """
-        if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
-            raise InvalidInput(
-                f"items must be a list of mappings of remember()'s arguments, not {type(items).__name__}"
-            )
+        require_items(items)
         ids: list[str] = []
         batch: list[Write] = []
         for position, item in enumerate(items):
             try:
-                details = _details(item)
+                details = details_of(item)
                 batch.append(self.write_of(details.pop("text", None), details))
             except InvalidInput as error:
                 raise type(error)(f"item {position}: {error}; {len(ids)} items before it are stored") from None
@@ -142,6 +140,7 @@ class Writer:
 
     def write_of(self, text: Any, details: Mapping[str, Any]) -> Write:
         """A row to commit, from the arguments of `remember`. Raises `InvalidInput`."""
+        require_terms(details, _ARGUMENTS)
         draft = self.draft(text, **details)
         lexemes, fact_key = self.derived(draft)
         energy = initial_energy(draft.importance, draft.reason)
@@ -222,7 +221,14 @@ class Writer:
         )
 
 
-def _details(item: Any) -> dict[str, Any]:
+def require_items(items: object) -> None:
+    """Reject what is no list of mappings, before the first is written."""
+    if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
+        raise InvalidInput(f"items must be a list of mappings of remember()'s arguments, not {type(items).__name__}")
+
+
+def details_of(item: Any) -> dict[str, Any]:
+    """The arguments of one memory; rejects what `remember` does not take."""
     if not isinstance(item, Mapping):
         raise InvalidInput(f"must be a mapping of remember()'s arguments, not {type(item).__name__}")
     unknown = [key for key in item if key not in _ARGUMENTS]
