@@ -12,7 +12,7 @@ from biem.cli.output import Interrupted, Output, plain
 from biem.cli.removing import unarchive
 from biem.domain.node import id_part, parse_id
 from biem.domain.text import counted
-from biem.errors import BiemError, InvalidInput
+from biem.errors import BiemError, ConfigError, InvalidInput
 from biem.telemetry import Span
 
 if TYPE_CHECKING:
@@ -172,13 +172,19 @@ def reembed(
 
     After an interruption, the same command resumes.
     """
+    from pydantic import ValidationError
+
     from biem.bootstrap import admin
+    from biem.config import faults_of
 
     invocation = of(context)
     out = invocation.out
     settings = invocation.settings()
     wished = {name: value for name, value in (("provider", provider), ("model", model), ("url", url)) if value}
-    chosen = type(settings.embedder)(**(settings.embedder.model_dump() | wished))  # validated like the environment
+    try:
+        chosen = type(settings.embedder)(**(settings.embedder.model_dump() | wished))  # validated like the environment
+    except ValidationError as error:
+        raise ConfigError(faults_of(error, lambda place: f"--{place[0]}: ")) from None
     settings = settings.model_copy(update={"embedder": chosen})
     with out.progress("reembed") as ticker:
         done = admin.reembed(settings, drop_old=drop_old, on_progress=lambda count: ticker.update(count, count))

@@ -22,7 +22,7 @@ def refused(name: str, **arguments: Any) -> str:
     [
         ("remember", {}, "remember: text: is missing"),
         ("recall", {"query": "q", "top_k": 0}, "recall: top_k: must be greater than or equal to 1"),
-        ("recall", {"query": "q", "since": "a day ago"}, "recall: since: must be a valid datetime"),
+        ("recall", {"query": "q", "since": "a day ago"}, "recall: since: must be a time in ISO 8601"),
         (
             "remember",
             {"text": 5, "importance": 9},
