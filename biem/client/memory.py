@@ -22,7 +22,7 @@ from biem.domain.transfer import ExportReport, MoveReport, TransferReport
 from biem.engine.query.request import Conditions
 from biem.engine.remember.importing import ImportReport
 from biem.engine.remember.revise import require_revision
-from biem.engine.remember.writer import details_of, require_items
+from biem.engine.remember.writer import before_it, details_of, require_items
 from biem.engine.transfer.files import opened, path_of, whole_file
 from biem.errors import InvalidInput
 from biem.layers.sessions import Sessions
@@ -150,7 +150,7 @@ class RemoteMemory(Memory):
             try:
                 return body_of(call, details_of(item))
             except InvalidInput as error:
-                raise InvalidInput(f"item {place}: {error}; {len(ids)} items before it are stored") from None
+                raise InvalidInput(f"item {place}: {error}; {before_it(len(ids))}") from None
 
         def store() -> None:
             body = {"items": [sent(place, item) for place, item in enumerate(batch, len(ids))], "wait": wait}

@@ -50,7 +50,7 @@ _FROM_JSON = {
 }
 """By section, the setting whose value is JSON, and what it looks like."""
 _SHOWN = frozenset({"greater_than", "greater_than_equal", "less_than", "less_than_equal", "literal_error"})
-"""Faults whose value is shown."""
+"""Kinds of faults for which the value is shown."""
 
 
 class Settings(ServerSettings, JobSettings, HttpServerSettings, TelemetrySettings, BaseSettings):

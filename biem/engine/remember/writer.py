@@ -18,7 +18,7 @@ from biem.domain.energy import initial_energy
 from biem.domain.node import KINDS, LAYERS, ON_EXPIRY, Draft, new_id, require_expiry, require_importance, require_time
 from biem.domain.policies.writing import WritePolicy
 from biem.domain.scope import Scope
-from biem.domain.text import cut_lexemes, require_clean, require_json
+from biem.domain.text import counted, cut_lexemes, require_clean, require_json
 from biem.domain.trust import UNTRUSTED, origin_of, require_origin, require_trust, trust_of
 from biem.engine.priority import Calling
 from biem.engine.query.request import require_terms
@@ -84,7 +84,7 @@ class Writer:
                 details = details_of(item)
                 batch.append(self.write_of(details.pop("text", None), details))
             except InvalidInput as error:
-                raise type(error)(f"item {position}: {error}; {len(ids)} items before it are stored") from None
+                raise type(error)(f"item {position}: {error}; {before_it(len(ids))}") from None
             if len(batch) == self._policy.bulk_rows:
                 self.admit(scope, len(batch), stored=len(ids))
                 ids += self._commit(scope, batch)
@@ -113,7 +113,7 @@ class Writer:
             logger.warning("rate limit not enforced: %s", error)
             return
         if after_s > 0.0:
-            before = f"; {stored} items before are stored" if stored else ""
+            before = f"; {counted(stored, 'item before is', 'items before are')} stored" if stored else ""
             raise RateLimited(
                 f"scope {scope} writes more than {allowed:,} memories a minute; try again in {after_s:.1f} s, or raise "
                 f"BIEM_WRITE__MAX_PER_MINUTE{before}",
@@ -225,6 +225,11 @@ def require_items(items: object) -> None:
     """Reject what is no list of mappings, before the first is written."""
     if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
         raise InvalidInput(f"items must be a list of mappings of remember()'s arguments, not {type(items).__name__}")
+
+
+def before_it(stored: int) -> str:
+    """How many items precede one that is refused."""
+    return f"{counted(stored, 'item before it is', 'items before it are')} stored"
 
 
 def details_of(item: Any) -> dict[str, Any]:
