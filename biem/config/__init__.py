@@ -223,7 +223,7 @@ def _given(fault: ErrorDetails) -> str:
 
 
 def faults_of(error: ValidationError, named: Callable[[tuple[int | str, ...]], str] = _named) -> str:
-    """What is wrong, each after what `named` calls its place."""
+    """Each fault, after the name that `named` gives its place."""
     return "; ".join(
         f"{named(fault['loc'])}{fault['msg'].removeprefix('Value error, ')}{_given(fault)}"
         for fault in error.errors(include_url=False)
