@@ -7,7 +7,7 @@ from annotated_types import Interval
 MOST = 1_000_000_000
 """Maximum of sizes and counts: fits a column of four bytes."""
 _YEAR_S = 366 * 86_400
-_DAYS = 36_600
+_DAYS = 1_000_000
 
 Share = Annotated[float, Interval(ge=0, le=1)]
 Size = Annotated[int, Interval(ge=1, le=MOST)]
@@ -18,4 +18,4 @@ Seconds = Annotated[float, Interval(gt=0, le=_YEAR_S)]
 Pause = Annotated[float, Interval(ge=0, le=_YEAR_S)]
 """As `Seconds`, or 0."""
 Days = Annotated[float, Interval(gt=0, le=_DAYS)]
-"""Up to a century."""
+"""Up to some thousand years, as good as for ever."""

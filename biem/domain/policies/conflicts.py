@@ -5,8 +5,6 @@ from typing import Annotated
 
 from annotated_types import Interval
 
-from biem.domain.policies.bounds import Share
-
 
 @dataclass(frozen=True, slots=True)
 class ConflictPolicy:
@@ -18,9 +16,9 @@ class ConflictPolicy:
     """
     record_confidence: float = 0.5
     """Minimum confidence for a verdict to be recorded as a conflict, for a person or a model to decide."""
-    act_confidence: Share = 0.8
+    act_confidence: Annotated[float, Interval(ge=0, le=2)] = 0.8
     """Minimum confidence for a verdict to supersede the older memory automatically: rare, and right at least four
-    times in five.
+    times in five. Above 1: never.
     """
     suspects: int = 2
     """Suspicions about one memory that a model judges, the strongest first."""
