@@ -17,7 +17,7 @@ from biem.client.parameters import Duration, Moment
 from biem.client.wire import adapter, decoded, strict
 from biem.domain.scope import Scope
 from biem.domain.text import require_clean
-from biem.engine.query.request import require_terms
+from biem.engine.query.request import require_known
 from biem.errors import (
     AccessDenied,
     BiemError,
@@ -65,7 +65,7 @@ class Connection:
     """Shared by all scopes of one remote memory. Thread-safe."""
 
     def __init__(self, url: str, key: str, *, timeout_s: float, transport: httpx.BaseTransport | None = None) -> None:
-        key = key.strip()
+        key = key.strip() if isinstance(key, str) else ""
         learn(key)
         if not _KEY.fullmatch(key):
             raise KeyInvalid(
@@ -176,7 +176,7 @@ def address_of(call: Call, arguments: Mapping[str, Any]) -> str:
 
 def body_of(call: Call, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments as JSON. Raises `InvalidInput`, and `TypeError` for one that the method does not have."""
-    require_terms(arguments, call.parameters)
+    require_known(arguments, call.parameters)
     return {name: _carried(name, call.parameters[name].kind, value) for name, value in arguments.items()}
 
 

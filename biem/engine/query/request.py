@@ -140,7 +140,7 @@ def conditions(
 
     Raises `TypeError` for a condition that does not exist.
     """
-    require_terms(unknown, ())
+    require_known(unknown, Conditions.__annotations__)
     for names, what in ((kinds, "kinds"), (speakers, "speakers"), (conversations, "conversations"), (tags, "tags")):
         require_names(names, what)
     for kind in kinds:
@@ -165,11 +165,11 @@ def conditions(
     return Filter(*exact, float(min_energy), (float(least), float(greatest)), metadata, trust)
 
 
-def require_terms(given: Iterable[str], known: Collection[str]) -> None:
-    """Raise `TypeError` for a keyword argument that is none of these, as Python does for others."""
+def require_known(given: Iterable[str], known: Collection[str]) -> None:
+    """Raise `TypeError` for an unknown keyword argument, as Python does."""
     for name in given:
         if name not in known:
-            raise TypeError(f"got an unexpected keyword argument {name!r}; see the docstring of the method")
+            raise TypeError(f"got an unexpected keyword argument {name!r}; known are {', '.join(known)}")
 
 
 def _once(names: Sequence[str]) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from biem.domain.scope import Scope
 from biem.domain.text import counted, cut_lexemes, require_clean, require_json
 from biem.domain.trust import UNTRUSTED, origin_of, require_origin, require_trust, trust_of
 from biem.engine.priority import Calling
-from biem.engine.query.request import require_terms
+from biem.engine.query.request import require_known
 from biem.engine.remember.hot_write_behind import HotFeed
 from biem.errors import InvalidInput, RateLimited, StoreUnavailable
 from biem.ports import Analyzer, Clock, HotEntry, JobQueue, Records, Write, Written
@@ -140,7 +140,7 @@ class Writer:
 
     def write_of(self, text: Any, details: Mapping[str, Any]) -> Write:
         """A row to commit, from the arguments of `remember`. Raises `InvalidInput`."""
-        require_terms(details, _ARGUMENTS)
+        require_known(details, _ARGUMENTS)
         draft = self.draft(text, **details)
         lexemes, fact_key = self.derived(draft)
         energy = initial_energy(draft.importance, draft.reason)
