@@ -295,7 +295,7 @@ class NoteSystem:
                     if changed.wait(_LOOK_S):
                         changed.clear()
                         if left := self.index_all(scope, stopped=stopped):
-                            logger.warning("%d notes are found by their words only until they are indexed", left)
+                            logger.warning("%s found by words only until indexed", counted(left, "note"))
                             changed.set()
                             stopped.wait(self.policy.backoff_s)
                 except StoreUnavailable as error:
