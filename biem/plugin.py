@@ -16,7 +16,7 @@ from biem.config import memory_is_disabled
 from biem.domain.node import Hit, new_id
 from biem.domain.notes.library import NoteHit
 from biem.domain.prompt.contents import known, role_of
-from biem.domain.text import late, storable
+from biem.domain.text import late, require_string, storable
 from biem.engine.concepts.prompt_sections import with_notes, with_running
 from biem.engine.context.block import Context
 from biem.engine.life.implicit_feedback import echoed
@@ -28,9 +28,8 @@ from biem.engine.query.agent_input import (
     Recorded,
     conditions_of,
     put,
-    require_known,
 )
-from biem.engine.query.request import Conditions, conditions
+from biem.engine.query.request import Conditions, conditions, require_known
 from biem.engine.remember.unsaved import Remembers, Unsaved, log_failure
 from biem.errors import BiemError
 from biem.memory import Memory
@@ -88,7 +87,8 @@ class BIEMContextPlugin:
         observe: bool = False,
         **where: Unpack[Conditions],
     ) -> None:
-        require_known(where, Conditions)
+        require_known(where, Conditions.__annotations__)
+        require_string(conversation, "conversation")
         self._source = source
         self._memory: Memory | None = None
         conditions(self._now(), **where)
@@ -155,7 +155,7 @@ class BIEMContextPlugin:
 
     def recall_context(self, user_input: str, **asked: Unpack[Asking]) -> Context:
         """As `prepare_context`, with the hits in the block."""
-        require_known(asked, Asking)
+        require_known(asked, Asking.__annotations__)
         self._turn = None
         if not self._enabled:
             return Context("", ())
@@ -315,7 +315,7 @@ class BIEMContextPlugin:
         return True
 
     def _record(self, content: str, source: str, details: Details) -> str | None:
-        require_known(details, Details)
+        require_known(details, Details.__annotations__)
         if not self._sessions and (refused := [name for name in SESSION_DETAILS if name in details]):
             raise TypeError(f"{refused[0]!r} needs BIEMContextPlugin(sessions=True)")
         if not self._enabled:

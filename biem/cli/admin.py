@@ -11,7 +11,8 @@ from biem.cli.invocation import of
 from biem.cli.output import Interrupted, Output, plain
 from biem.cli.removing import unarchive
 from biem.domain.node import id_part, parse_id
-from biem.errors import BiemError, InvalidInput
+from biem.domain.text import counted
+from biem.errors import BiemError, ConfigError, InvalidInput
 from biem.telemetry import Span
 
 if TYPE_CHECKING:
@@ -126,7 +127,10 @@ def backup(
     with out.progress("backup") as ticker:
         done = admin.backup(of(context).settings(), file, lambda rows: ticker.update(rows, rows))
     out.result(
-        done, lambda: out.line(f"{done['rows']} rows, {done['memories']} memories, {done['bytes']} bytes in {file}")
+        done,
+        lambda: out.line(
+            f"{counted(done['rows'], 'row')}, {counted(done['memories'], 'memory')}, {done['bytes']} bytes in {file}"
+        ),
     )
     out.note("the file holds every memory in clear text: keep it as you keep the database")
 
@@ -149,7 +153,10 @@ def restore(
         done = admin.restore_backup(
             invocation.settings(), Path(target), replace=replace, on_progress=lambda rows: ticker.update(rows, rows)
         )
-    out.result(done, lambda: out.line(f"{done['memories']} memories are back, {done['indexed']} of them indexed"))
+    out.result(
+        done,
+        lambda: out.line(f"{counted(done['memories'], 'memory')} restored, {done['indexed']} of them indexed"),
+    )
 
 
 def reembed(
@@ -165,13 +172,19 @@ def reembed(
 
     After an interruption, the same command resumes.
     """
+    from pydantic import ValidationError
+
     from biem.bootstrap import admin
+    from biem.config import faults_of
 
     invocation = of(context)
     out = invocation.out
     settings = invocation.settings()
     wished = {name: value for name, value in (("provider", provider), ("model", model), ("url", url)) if value}
-    chosen = type(settings.embedder)(**(settings.embedder.model_dump() | wished))  # validated like the environment
+    try:
+        chosen = type(settings.embedder)(**(settings.embedder.model_dump() | wished))  # validated like the environment
+    except ValidationError as error:
+        raise ConfigError(faults_of(error, lambda place: f"--{place[0]}: ")) from None
     settings = settings.model_copy(update={"embedder": chosen})
     with out.progress("reembed") as ticker:
         done = admin.reembed(settings, drop_old=drop_old, on_progress=lambda count: ticker.update(count, count))
@@ -235,7 +248,7 @@ def reindex(context: typer.Context) -> None:
     out = of(context).out
     with of(context).memory() as memory, out.progress("reindex") as ticker:
         count = memory.reindex(on_progress=lambda done: ticker.update(done, done))
-    out.result({"reindexed": count}, lambda: out.line(f"{count} memories indexed again"))
+    out.result({"reindexed": count}, lambda: out.line(f"{counted(count, 'memory')} indexed again"))
 
 
 def migrate(context: typer.Context) -> None:

@@ -13,6 +13,7 @@ from biem.cli.arguments import naming_options
 from biem.cli.invocation import NO_WORKER, of
 from biem.cli.output import Interrupted, Output, Ticker
 from biem.cli.transfer import begins_as_export, take_back
+from biem.domain.text import counted
 from biem.errors import InvalidInput
 from biem.importers.formats import FORMATS, require_format
 
@@ -128,7 +129,9 @@ def _indexed(memory: "Memory", report: "ImportReport", ticker: Ticker, timeout_s
 
 def _interrupted(report: "ImportReport | None") -> Interrupted:
     count = 0 if report is None or report.dry_run else report.stored + report.already_there
-    return Interrupted(f"at least {count} messages are stored; the same command again goes on from there")
+    return Interrupted(
+        f"at least {counted(count, 'message is', 'messages are')} stored; the same command again goes on from there"
+    )
 
 
 def _list_bad(out: Output, report: "ImportReport") -> None:
@@ -157,9 +160,9 @@ def _summary(report: "ImportReport", indexed: bool) -> Mapping[str, object]:
 def _sentence(report: "ImportReport", *, indexed: bool, wait: bool) -> str:
     parts = [f"{report.stored} {'would be imported' if report.dry_run else 'imported'}"]
     if there := report.already_there:
-        parts.append(f"{there} {'was' if there == 1 else 'were'} there already")
+        parts.append(f"{counted(there, 'was', 'were')} there already")
     if report.bad:
-        parts.append(f"{report.bad} bad lines left out")
+        parts.append(f"{counted(report.bad, 'bad line')} left out")
     if not report.dry_run:
         parts.append("all indexed" if indexed else "indexing goes on" if wait else "not waiting for the index")
     skipped = (f"{count} × {reason}" for reason, count in sorted(report.skipped.items()))

@@ -12,7 +12,7 @@ import typer
 
 from biem.cli.invocation import NO_WORKER, of
 from biem.cli.output import SHOWN_CHARS, Interrupted, Output, on_one_line, shown_time
-from biem.domain.text import MOST_LISTED, one_line
+from biem.domain.text import MOST_LISTED, counted, one_line
 from biem.errors import InvalidInput, StoreUnavailable
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def sync(
         for each in report.libraries:
             out.line(_scanned(each))
         if report.pending:
-            out.note(f"{report.pending} notes are found by their words only until they are indexed")
+            out.note(f"{counted(report.pending, 'note is', 'notes are')} found by words only until indexed")
         if not report.libraries:
             out.note("no libraries; register a folder with `biem notes add FOLDER`")
 
@@ -306,7 +306,9 @@ def remove(context: typer.Context, library: Annotated[str, typer.Argument(metava
     with invocation.memory() as memory:
         chunks = memory.notes.remove(library)
     done = {"library": library, "chunks": chunks}
-    invocation.out.result(done, lambda: invocation.out.line(f"library {library} is forgotten ({chunks} chunks)"))
+    invocation.out.result(
+        done, lambda: invocation.out.line(f"library {library} is forgotten ({counted(chunks, 'chunk')})")
+    )
 
 
 @app.command("erase")
@@ -352,9 +354,9 @@ def _scanned(report: "ScanReport") -> str:
     if report.reason and not report.files:
         return f"{report.library}: {report.reason}"
     counts = {name: getattr(report, name) for name in ("new", "changed", "moved", "deleted", "skipped")}
-    parts = [f"{report.files} files", *(f"{count} {name}" for name, count in counts.items() if count)]
+    parts = [counted(report.files, "file"), *(f"{count} {name}" for name, count in counts.items() if count)]
     if report.chunks_added or report.chunks_removed:
-        parts.append(f"{report.chunks_added} chunks added, {report.chunks_removed} removed")
+        parts.append(f"{counted(report.chunks_added, 'chunk')} added, {report.chunks_removed} removed")
     said = f"{report.library}: {', '.join(parts)}"
     return f"{said}\n{report.reason}" if report.reason else said
 

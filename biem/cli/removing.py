@@ -11,6 +11,7 @@ from biem.cli.filters import require_one_of
 from biem.cli.invocation import NO_WORKER, Invocation, of
 from biem.cli.output import Output, on_one_line, plain, shown_time
 from biem.domain.node import Receipt, id_part
+from biem.domain.text import counted
 from biem.domain.trust import LEVELS
 from biem.errors import InvalidInput, StoreUnavailable
 
@@ -93,7 +94,7 @@ def erase(
         if person and not yes:
             out.note(f"{person} of tenant {memory.bound_to.tenant} has:")
             for summary in memory.scopes():
-                out.note(f"  {summary.scope}: {summary.memories} memories")
+                out.note(f"  {summary.scope}: {counted(summary.memories, 'memory')}")
             _confirm(out, f"Destroy everything that {person} has in all these scopes, for ever?")
         if person:
             receipt = memory.erase(user=person)
@@ -113,8 +114,8 @@ def erase(
     if left:
         held, user = sum(one.memories for one in left), left[0].scope.user
         out.note(
-            f"{held} memories of {user} remain in {len(left)} projects, which are other scopes; "
-            f"`biem erase --user {user}` destroys these, too"
+            f"{counted(held, 'memory')} of {user} left in {counted(len(left), 'other scope')}; "
+            f"`biem erase --user {user}` destroys that, too"
         )
     if not receipt.complete:
         out.note("not complete: a store did not answer; nothing of it is shown, and a worker removes the rest later")

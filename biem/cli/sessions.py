@@ -6,7 +6,7 @@ import typer
 
 from biem.cli.invocation import NO_WORKER, of
 from biem.cli.output import SHOWN_CHARS, shown_time
-from biem.domain.text import MOST_LISTED, one_line
+from biem.domain.text import MOST_LISTED, counted, one_line
 from biem.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def resume(
     with invocation.memory() as memory:
         found = memory.sessions.resume(resolved(memory.sessions, chosen).id, exclusive=exclusive)
     invocation.out.result(
-        found, lambda: invocation.out.line(f"session {found.id} is open with {found.messages} messages")
+        found, lambda: invocation.out.line(f"session {found.id} is open with {counted(found.messages, 'message')}")
     )
 
 

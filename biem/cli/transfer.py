@@ -13,6 +13,7 @@ from biem.cli.invocation import NO_WORKER, Invocation, of
 from biem.cli.option_groups import with_options
 from biem.cli.output import Interrupted, Output, plain
 from biem.domain.scope import Scope
+from biem.domain.text import counted
 from biem.domain.transfer import FORMATS, ON_CONFLICT, ExportReport, MoveReport, TransferReport, is_export
 from biem.errors import InvalidInput
 from biem.importers.encodings import codec_of
@@ -93,7 +94,9 @@ def take_back(invocation: Invocation, source: str, *, on_conflict: str, dry_run:
             with naming_options(_OPTIONS):
                 report = memory.import_(given, on_conflict=on_conflict, dry_run=dry_run, on_progress=progress)
     except KeyboardInterrupt:
-        raise Interrupted(f"at least {done} lines are stored; the same command again goes on from there") from None
+        raise Interrupted(
+            f"at least {counted(done, 'line is', 'lines are')} stored; the same command again goes on from there"
+        ) from None
     out.result(report, lambda: out.line(_imported(report)))
 
 
@@ -138,19 +141,22 @@ def move(
         try:
             report = memory.move(target, ids=whole, every=every, on_progress=progress, **asked)
         except KeyboardInterrupt:
-            raise Interrupted(f"{done} memories have moved; the same command again goes on from there") from None
+            raise Interrupted(
+                f"{counted(done, 'memory has', 'memories have')} moved; the same command again goes on from there"
+            ) from None
     invocation.out.result(report, lambda: _show_move(invocation.out, report))
 
 
 def _exported(report: ExportReport) -> str:
     where = f" to {report.path}" if report.path else ""
-    return f"{report.memories} memories exported{where}"
+    return f"{counted(report.memories, 'memory')} exported{where}"
 
 
 def _imported(report: TransferReport) -> str:
-    parts = [f"{report.created} of {report.memories} memories {'would be ' if report.dry_run else ''}imported"]
+    every = counted(report.memories, "memory")
+    parts = [f"{report.created} of {every} {'would be ' if report.dry_run else ''}imported"]
     if report.already_there:
-        parts.append(f"{report.already_there} {'was' if report.already_there == 1 else 'were'} there already")
+        parts.append(f"{counted(report.already_there, 'was', 'were')} there already")
     if report.skipped:
         parts.append(f"{report.skipped} left out because others have their ids or refs")
     if report.equal_facts:
@@ -159,9 +165,9 @@ def _imported(report: TransferReport) -> str:
 
 
 def _show_move(out: Output, report: MoveReport) -> None:
-    out.line(f"{report.memories} memories moved to {report.target}")
+    out.line(f"{counted(report.memories, 'memory')} moved to {report.target}")
     if report.already_there:
-        out.line(f"{report.already_there} were there already")
+        out.line(f"{counted(report.already_there, 'was', 'were')} there already")
     if report.equal_facts:
         out.line(f"{len(report.equal_facts)} repeat a fact that is there; the next background run merges them")
     out.pairs({f"{name} cut": count for name, count in plain(report.cut).items() if count})

@@ -3,15 +3,21 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from typing import IO, Any, TypeVar
+from datetime import datetime, timedelta
+from typing import IO, Any, TypeVar, get_args
 from urllib.parse import quote
 
 import httpx
+from pydantic import ValidationError
 
 from biem import errors
 from biem.client.calls import Call
-from biem.client.wire import adapter, decoded
+from biem.client.faults import words_of
+from biem.client.parameters import Duration, Moment
+from biem.client.wire import adapter, decoded, strict
 from biem.domain.scope import Scope
+from biem.domain.text import require_clean
+from biem.engine.query.request import require_known
 from biem.errors import (
     AccessDenied,
     BiemError,
@@ -59,7 +65,7 @@ class Connection:
     """Shared by all scopes of one remote memory. Thread-safe."""
 
     def __init__(self, url: str, key: str, *, timeout_s: float, transport: httpx.BaseTransport | None = None) -> None:
-        key = key.strip()
+        key = key.strip() if isinstance(key, str) else ""
         learn(key)
         if not _KEY.fullmatch(key):
             raise KeyInvalid(
@@ -79,7 +85,7 @@ class Connection:
     def call(self, scope: Scope | None, call: Call, arguments: Mapping[str, Any]) -> Any:
         """What a call returns, for arguments by name. Raises as the facade's method does."""
         rest = {name: value for name, value in arguments.items() if name not in call.in_path}
-        path = path_of(call, arguments)
+        path = address_of(call, arguments)
         if call.has_body:
             return self.send(scope, call.verb, path, call.returns, body=body_of(call, rest))
         return self.send(scope, call.verb, path, call.returns, query=query_of(call, rest))
@@ -130,6 +136,8 @@ class Connection:
             raise BiemError("this memory is closed; call biem.remote() again")
         try:
             return work()
+        except httpx.InvalidURL as error:
+            raise InvalidInput(f"the arguments are too long for an address ({error}); ask for less at once") from None
         except httpx.HTTPError as error:
             raise StoreUnavailable(
                 f"the server at {self._client.base_url} did not answer ({type(error).__name__}); "
@@ -157,21 +165,41 @@ def _named(scope: Scope | None) -> dict[str, str]:
     return {"Biem-User": quote(scope.user, safe=""), "Biem-Project": quote(scope.project, safe="")}
 
 
-def path_of(call: Call, arguments: Mapping[str, Any]) -> str:
-    """The path of a call."""
-    return call.path.format(**{name: quote(str(arguments[name]), safe="") for name in call.in_path})
+def address_of(call: Call, arguments: Mapping[str, Any]) -> str:
+    """The path of a call. Raises `InvalidInput`."""
+    given = body_of(call, {name: arguments[name] for name in call.in_path})
+    for name, value in given.items():
+        if not value:
+            raise InvalidInput(f"{name} is empty; name what is meant")
+    return call.path.format(**{name: quote(str(value), safe="") for name, value in given.items()})
 
 
 def body_of(call: Call, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments as JSON; one that the method does not have is the server's to refuse. Raises `InvalidInput`."""
-    known = call.parameters
+    """Arguments as JSON. Raises `InvalidInput`, and `TypeError` for one that the method does not have."""
+    require_known(arguments, call.parameters)
+    return {name: _carried(name, call.parameters[name].kind, value) for name, value in arguments.items()}
+
+
+def _carried(name: str, kind: Any, value: Any) -> Any:
+    """A value as JSON, refused as the facade refuses it: what JSON would make another thing, such as bytes, a text."""
+    for wire, native in ((Moment, datetime), (Duration, timedelta)):
+        if wire in (kind, *get_args(kind)) and not isinstance(value, native | None):
+            raise InvalidInput(f"{name} must be a {native.__name__}, not {type(value).__name__}")
     try:
-        return {
-            name: adapter(known[name].kind if name in known else Any).dump_python(value, mode="json", warnings=False)
-            for name, value in arguments.items()
-        }
-    except ValueError as error:
-        raise InvalidInput(f"an argument cannot be sent: {error}") from error
+        checked = strict(kind).validate_python(value)
+        if isinstance(checked, str):
+            require_clean(checked, name)
+        if isinstance(checked, dict | list):
+            json.dumps(checked, allow_nan=False)
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        what = name + "".join(f"[{part}]" for part in fault["loc"] if isinstance(part, int))
+        if isinstance(fault["input"], str):
+            require_clean(fault["input"], what)
+        raise InvalidInput(f"{what} {words_of(fault)}, not {type(fault['input']).__name__}") from None
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(f"{name} cannot be stored as JSON: {error}") from None
+    return adapter(kind).dump_python(checked, mode="json", warnings=False)
 
 
 def query_of(call: Call, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from biem.client.calls import Call, call_of
-from biem.client.http import Connection
+from biem.client.http import Connection, body_of
 from biem.client.methods import remote_methods
 from biem.client.parameters import Duration
 from biem.client.wire import adapter
@@ -62,8 +62,8 @@ class RemoteItems(Items):
         self, prefix: Sequence[str] = (), *, where: Mapping[str, Any] | None = None, **more: Any
     ) -> tuple[StoredItem, ...]:
         """As `Items.search`."""
-        body = {"prefix": list(require_namespace(prefix, "prefix")), "where": parse_filter(where), **more}
-        found: tuple[StoredItem, ...] = self._send(_SEARCH, body)
+        body = {"prefix": list(require_namespace(prefix, "prefix")), "where": parse_filter(where)}
+        found: tuple[StoredItem, ...] = self._send(_SEARCH, body | body_of(_SEARCH, more))
         return found
 
     def namespaces_meeting(

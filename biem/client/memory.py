@@ -6,20 +6,24 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any, BinaryIO, Unpack
+from typing import IO, Any, BinaryIO, Unpack, cast
 
 from biem.client.calls import Call, call_of
-from biem.client.http import Connection, body_of, path_of, query_of
+from biem.client.http import Connection, address_of, body_of, query_of
 from biem.client.items import RemoteItems
 from biem.client.methods import remote_methods, stated
 from biem.client.wire import AboutServer, Stored, decoded
-from biem.domain.node import Node, Receipt
+from biem.domain.node import Node, Receipt, parse_id
 from biem.domain.note import NoteFinding
 from biem.domain.notes.library import Library, NoteHit, NotePassage, NoteVerdict, NoteVerdictStatus
 from biem.domain.scope import Scope
+from biem.domain.text import require_path
 from biem.domain.transfer import ExportReport, MoveReport, TransferReport
 from biem.engine.query.request import Conditions
 from biem.engine.remember.importing import ImportReport
+from biem.engine.remember.revise import require_revision
+from biem.engine.remember.writer import before_it, details_of, require_items
+from biem.engine.transfer.files import opened, path_of, whole_file
 from biem.errors import InvalidInput
 from biem.layers.sessions import Sessions
 from biem.memory import Memory
@@ -137,13 +141,23 @@ class RemoteMemory(Memory):
         on_progress: Callable[[int], None] | None = None,
     ) -> list[str]:
         """As `Memory.remember_many`, two hundred a request."""
+        require_items(items)
         ids: list[str] = []
         batch: list[Mapping[str, Any]] = []
         call = call_of("memory", "remember")
 
+        def sent(place: int, item: Mapping[str, Any]) -> dict[str, Any]:
+            try:
+                return body_of(call, details_of(item))
+            except InvalidInput as error:
+                raise InvalidInput(f"item {place}: {error}; {before_it(len(ids))}") from None
+
         def store() -> None:
-            body = {"items": [body_of(call, item) for item in batch], "wait": wait}
-            found: Stored = self._connection.send(self._named, "POST", call.path, Stored, body=body)
+            body = {"items": [sent(place, item) for place, item in enumerate(batch, len(ids))], "wait": wait}
+            try:
+                found: Stored = self._connection.send(self._named, "POST", call.path, Stored, body=body)
+            except InvalidInput as error:
+                raise type(error)(f"counted from item {len(ids)}: {error}" if ids else str(error)) from None
             ids.extend(found.ids)
             batch.clear()
             if on_progress:
@@ -160,11 +174,13 @@ class RemoteMemory(Memory):
     def revise(self, memory_id: str, *, expect: int | None = None, **changes: Any) -> Node:
         """As `Memory.revise`."""
         call = call_of("memory", "revise")
+        if expect is not None:
+            require_revision(expect, "expect")
         given = stated(_REVISE, self, memory_id, **changes)
         given.pop("memory_id")
         body = body_of(call, given)
         headers = {} if expect is None else {"If-Match": f'"{expect}"'}
-        path = path_of(call, {"memory_id": memory_id})
+        path = address_of(call, {"memory_id": memory_id})
         found: Node = self._connection.send(self._named, call.verb, path, Node, body=body, headers=headers)
         return found
 
@@ -196,7 +212,8 @@ class RemoteMemory(Memory):
             return self.scope(tenant=target.tenant, user=target.user, project=target.project)._erased("scope")
         if user is not None:
             return self.scope(user=user, project="")._erased("user")
-        found: Receipt = self._connection.send(self._named, "POST", _ERASE.path, Receipt, body={"id": target})
+        body = {"id": parse_id(cast(str, target))}
+        found: Receipt = self._connection.send(self._named, "POST", _ERASE.path, Receipt, body=body)
         return found
 
     def _erased(self, everything: str) -> Receipt:
@@ -214,6 +231,8 @@ class RemoteMemory(Memory):
         **where: Unpack[Conditions],
     ) -> MoveReport:
         """As `Memory.move`; the target lies within the key's binding."""
+        if not isinstance(to, Scope):
+            raise InvalidInput(f"to must be a Scope, such as Scope(user=…, project=…), not {type(to).__name__}")
         call = call_of("memory", "move")
         given = stated(inspect.signature(Memory.move), self, to, ids=ids, every=every, **where)
         given.pop("to")
@@ -239,19 +258,11 @@ class RemoteMemory(Memory):
         if format != "jsonl":
             raise InvalidInput("a remote memory exports jsonl only; make Markdown on the server's machine")
         query = query_of(call_of("memory", "export"), dict(where))
-        if not isinstance(out, str | Path):
-            return self._exported(query, out.write, "", on_progress)
-        path = Path(out)
-        if path.exists() and not overwrite:
-            raise InvalidInput(f"{path} is there already; give another, or overwrite=True")
-        part = path.with_name(f".{path.name}.{os.getpid()}.new")
-        try:
-            with open(part, "xb", opener=_private) as file:
-                report = self._exported(query, file.write, str(path), on_progress)
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
-        return report
+        path = path_of(out, "write", "out")
+        if path is None:
+            return self._exported(query, cast(BinaryIO, out).write, "", on_progress)
+        with whole_file(path, overwrite=overwrite) as file:
+            return self._exported(query, file.write, str(path), on_progress)
 
     def _exported(
         self,
@@ -276,11 +287,8 @@ class RemoteMemory(Memory):
     ) -> TransferReport:
         """As `Memory.import_`, of a file of this machine."""
         query = {"on_conflict": on_conflict, "dry_run": dry_run}
-        if isinstance(source, str | Path):
-            with _opened(source) as file:
-                found: TransferReport = self._uploaded("/v1/imports", TransferReport, query, file)
-        else:
-            found = self._uploaded("/v1/imports", TransferReport, query, source)
+        with opened(source) as file:
+            found: TransferReport = self._uploaded("/v1/imports", TransferReport, query, file)
         if on_progress:
             on_progress(sum(found.lines.values()))
         return found
@@ -296,11 +304,11 @@ class RemoteMemory(Memory):
         on_progress: Callable[[ImportReport], None] | None = None,
     ) -> ImportReport:
         """As `Memory.import_file`, of one file or archive of this machine."""
-        if not isinstance(path, str | os.PathLike) or Path(path).is_dir():
+        if not isinstance(path, str | os.PathLike) or (file_path := Path(path)).is_dir():
             raise InvalidInput("a remote memory imports one file or archive at a time; put a folder into an archive")
         query: dict[str, Any] = {"dry_run": dry_run, "per_conversation": per_conversation, "skip_bad": skip_bad}
-        query |= {"name": Path(path).name} | ({} if format is None else {"format": format})
-        with _opened(path) as file:
+        query |= {"name": file_path.name} | ({} if format is None else {"format": format})
+        with opened(file_path) as file:
             found: ImportReport = self._uploaded("/v1/imports/files", ImportReport, query, file)
         if on_progress:
             on_progress(found)
@@ -313,17 +321,6 @@ class RemoteMemory(Memory):
 _ADD, _LINT, _EXPAND, _VERDICTS = (call_of("notes", name) for name in ("add", "lint", "expand", "verdicts"))
 _REMEMBER, _REVISE = inspect.signature(Memory.remember), inspect.signature(Memory.revise)
 _ERASE = call_of("memory", "erase")
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
-
-
-def _opened(path: str | os.PathLike[str]) -> IO[bytes]:
-    try:
-        return Path(path).open("rb")
-    except OSError as error:
-        raise InvalidInput(f"{os.fspath(path)} cannot be read ({error.strerror}); give another file") from error
 
 
 @remote_methods("sessions")
@@ -361,18 +358,20 @@ class RemoteNotebook(Notebook):
 
         A relative `root` begins there. All machines of the server have these folders, unless `any_host` is False.
         """
-        given: dict[str, Any] = {"root": os.fspath(root), "name": name, "exclude": [*exclude], "any_host": any_host}
+        where = require_path(root, "the folder")
+        given: dict[str, Any] = {"root": where, "name": name, "exclude": exclude, "any_host": any_host}
         found: Library = self._call(_ADD, given)
         return found
 
     def lint(self, target: str | os.PathLike[str] | None = None) -> list[NoteFinding]:
         """As `Notebook.lint`, of one library or all; other files are read where they are, by `biem notes lint`."""
-        found: list[NoteFinding] = self._call(_LINT, {} if target is None else {"target": os.fspath(target)})
+        given = {} if target is None else {"target": require_path(target, "the target")}
+        found: list[NoteFinding] = self._call(_LINT, given)
         return found
 
     def expand(self, hit: NoteHit | str, relation: Relation, **more: Any) -> list[NotePassage]:
         """As `Notebook.expand`."""
-        given = {"hit": hit if isinstance(hit, str) else hit.chunk.id, "relation": relation, **more}
+        given = {"hit": hit.chunk.id if isinstance(hit, NoteHit) else hit, "relation": relation, **more}
         found: list[NotePassage] = self._call(_EXPAND, given)
         return found
 

@@ -24,20 +24,20 @@ _DURATION = re.compile(r"[-+]?P")
 def _time(value: object) -> object:
     """Times come as ISO 8601; a number is none."""
     if isinstance(value, str) and not _TIME.match(value):
-        raise ValueError("a time in ISO 8601 is needed, such as 2026-05-04T09:30:00Z")
+        raise ValueError("must be a time in ISO 8601, such as 2026-05-04T09:30:00Z")
     return _text(value)
 
 
 def _duration(value: object) -> object:
     """Durations, too."""
     if isinstance(value, str) and not _DURATION.match(value):
-        raise ValueError("a duration in ISO 8601 is needed, such as P30D")
+        raise ValueError("must be a duration in ISO 8601, such as P30D")
     return _text(value)
 
 
 def _text(value: object) -> object:
     if isinstance(value, int | float):
-        raise ValueError("a text in ISO 8601 is needed")
+        raise ValueError("must be a text in ISO 8601")
     return value
 
 
@@ -48,27 +48,35 @@ _ON_THE_WIRE: Mapping[Any, Any] = {
     datetime: Moment,
     timedelta: Duration,
     tuple[float, float]: Pair,
-    Sequence[str]: list[str],
-    Mapping[str, Any]: dict[str, Any],
+    Sequence[str]: Annotated[list[str], Strict(strict=False)],
+    Mapping[str, Any]: Annotated[dict[str, Any], Strict(strict=False)],
 }
+
+
+def _one_of(kind: Any) -> Any:
+    return Annotated[str, Field(json_schema_extra={"enum": [*get_args(kind)]})]
+
+
+_FROM_ONE = Annotated[int, Field(json_schema_extra={"minimum": 1})]
+_SHARE = Annotated[float, Field(json_schema_extra={"minimum": 0, "maximum": 1})]
 _NAMED: Mapping[str, Any] = {
     "hit": Annotated[str, Field(description="id of the chunk of a hit")],
-    "importance": Annotated[float, Field(ge=1, le=5)],
-    "kind": Kind,
-    "layer": Layer,
-    "limit": Annotated[int, Field(ge=1)],
-    "min_confidence": Annotated[float, Field(ge=0, le=1)],
-    "min_energy": Annotated[float, Field(ge=0, le=1)],
-    "min_trust": Trust,
-    "mode": Mode,
-    "on_conflict": Literal["error", "skip"],
-    "on_expiry": Literal["archive", "erase"],
-    "order": Literal["newest", "oldest", "energy", "importance"],
-    "resolution": Literal["keep_new", "keep_old", "merge", "keep_both", "ignore"],
-    "role": Role,
-    "tier": Tier,
-    "top_k": Annotated[int, Field(ge=1)],
-    "trust": Trust,
+    "importance": Annotated[float, Field(json_schema_extra={"minimum": 1, "maximum": 5})],
+    "kind": _one_of(Kind),
+    "layer": _one_of(Layer),
+    "limit": _FROM_ONE,
+    "min_confidence": _SHARE,
+    "min_energy": _SHARE,
+    "min_trust": _one_of(Trust),
+    "mode": _one_of(Mode),
+    "on_conflict": _one_of(Literal["error", "skip"]),
+    "on_expiry": _one_of(Literal["archive", "erase"]),
+    "order": _one_of(Literal["newest", "oldest", "energy", "importance"]),
+    "resolution": _one_of(Literal["keep_new", "keep_old", "merge", "keep_both", "ignore"]),
+    "role": _one_of(Role),
+    "tier": _one_of(Tier),
+    "top_k": _FROM_ONE,
+    "trust": _one_of(Trust),
 }
 """Values that a parameter of this name may have, for the description of the API; the facade itself checks all."""
 _CALLBACKS = ("on_progress", "on_scan", "generate")
@@ -128,8 +136,10 @@ def wire_type(kind: Any) -> Any:
     if get_origin(kind) is None or not get_args(kind):
         return kind
     parts = [wire_type(part) for part in get_args(kind) if part is not Unchanged]
+    if get_origin(kind) is Literal:
+        return _one_of(kind)
     if get_origin(kind) is Sequence:
-        return list[parts[0]]  # type: ignore[valid-type]
+        return Annotated[list[parts[0]], Strict(strict=False)]  # type: ignore[valid-type]
     if get_origin(kind) in (Union, UnionType):
         joined = parts[0]
         for part in parts[1:]:

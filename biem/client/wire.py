@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, PlainSerializer, TypeAdapter
+from pydantic import BeforeValidator, ConfigDict, PlainSerializer, TypeAdapter
 
 from biem.domain.node import Hit, Hits
 from biem.domain.notes.library import NoteHit, NoteHits
@@ -116,6 +116,12 @@ SentTag = Annotated[TagInfo, PlainSerializer(_sent_tag, return_type=TagFields), 
 def adapter(kind: Any) -> TypeAdapter[Any]:
     """Reads and writes values of a type."""
     return TypeAdapter(kind)
+
+
+@cache
+def strict(kind: Any) -> TypeAdapter[Any]:
+    """Checks values of a caller, and makes none into another type."""
+    return TypeAdapter(kind, config=ConfigDict(strict=True, hide_input_in_errors=True))
 
 
 def encoded(kind: Any, value: object) -> bytes:

@@ -4,10 +4,12 @@ No server URL set: the embedded servers. The designs' own names are understood, 
 """
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from biem.config.http_server import HttpServerSettings
@@ -47,6 +49,8 @@ _FROM_JSON = {
     "write": ("trust_by_origin", 'a JSON object such as {"web": "untrusted", "crm": "trusted"}'),
 }
 """By section, the setting whose value is JSON, and what it looks like."""
+_SHOWN = frozenset({"greater_than", "greater_than_equal", "less_than", "less_than_equal", "literal_error"})
+"""Kinds of faults for which the value is shown."""
 
 
 class Settings(ServerSettings, JobSettings, HttpServerSettings, TelemetrySettings, BaseSettings):
@@ -59,6 +63,7 @@ class Settings(ServerSettings, JobSettings, HttpServerSettings, TelemetrySetting
         populate_by_name=True,
         env_ignore_empty=True,
         hide_input_in_errors=True,
+        revalidate_instances="always",
     )
 
     home: Path = Field(Path("~/.biem"), description="folder of the embedded servers and caches")
@@ -212,6 +217,19 @@ def _named(location: tuple[int | str, ...]) -> str:
     return f"BIEM_{variable.removeprefix('BIEM_')}{more}: "
 
 
+def _given(fault: ErrorDetails) -> str:
+    """The value, where it is a number or one word of several; any other may be a secret in the wrong place."""
+    return f", not {fault['input']}" if fault["type"] in _SHOWN else ""
+
+
+def faults_of(error: ValidationError, named: Callable[[tuple[int | str, ...]], str] = _named) -> str:
+    """Each fault, after the name that `named` gives its place."""
+    return "; ".join(
+        f"{named(fault['loc'])}{fault['msg'].removeprefix('Value error, ')}{_given(fault)}"
+        for fault in error.errors(include_url=False)
+    )
+
+
 def load_settings(env_file: Path | None = None) -> Settings:
     """Settings from the environment and, below it, `env_file`; `ConfigError` names each setting that is wrong."""
     if env_file is not None and not env_file.is_file():
@@ -219,11 +237,7 @@ def load_settings(env_file: Path | None = None) -> Settings:
     try:
         return Settings(_env_file=env_file)
     except ValidationError as error:
-        faults = "; ".join(
-            f"{_named(fault['loc'])}{fault['msg'].removeprefix('Value error, ')}"
-            for fault in error.errors(include_input=False, include_url=False)
-        )
-        raise ConfigError(f"settings cannot be used: {faults}") from None
+        raise ConfigError(f"settings cannot be used: {faults_of(error)}") from None
     except SettingsError as error:  # a section given as a whole, and not as JSON; the value may hold a key
         raise ConfigError(f"settings cannot be used: {error}; give each its own variable, see .env.example") from None
     except UnicodeDecodeError:

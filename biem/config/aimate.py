@@ -1,13 +1,14 @@
 """AIMate's configuration file: its names, and the settings that they replace."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import yaml
+from pydantic import TypeAdapter, ValidationError
 
-from biem.config import Settings
+from biem.config import Settings, faults_of
 from biem.errors import ConfigError
 
 CONFIG = Path("~/.aimate/config.yaml")
@@ -67,9 +68,9 @@ def configured(settings: Settings, given: Mapping[str, Any]) -> AimateConfig:
     update: dict[str, Any] = {}
     for section, values in changes.items():
         try:
-            update[section] = replace(getattr(settings, section), **values)
-        except (TypeError, ValueError) as error:
-            raise ConfigError(f"AIMate's configuration cannot be so: {error}") from None
+            update[section] = _changed(getattr(settings, section), values)
+        except ValidationError as error:
+            raise ConfigError(f"AIMate's configuration cannot be so: {faults_of(error, _named(section))}") from None
     embedding = {name: flat[f"embedding.{name}"] for name in _EMBEDDING if f"embedding.{name}" in flat}
     if embedding.get("enabled", True) and embedding.get("provider"):
         update["embedder"] = _embedder(settings, embedding)
@@ -79,6 +80,18 @@ def configured(settings: Settings, given: Mapping[str, Any]) -> AimateConfig:
         dimension=_dimension(embedding),
         **_storage(flat),
     )
+
+
+def _named(section: str) -> Callable[[tuple[int | str, ...]], str]:
+    """The name in the file of a place in a section; empty where several values do not fit together."""
+    names = {setting: name for name, setting in SETTINGS.items()}
+    return lambda place: f"{names[section, str(place[0])]}: " if place else ""
+
+
+def _changed(policy: Any, values: Mapping[str, Any]) -> Any:
+    """A section with other values, checked as all settings are."""
+    known = {field.name: getattr(policy, field.name) for field in fields(policy)}
+    return TypeAdapter(type(policy)).validate_python({**known, **values})
 
 
 def _dimension(embedding: Mapping[str, Any]) -> int | None:

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field, SecretStr
 
 from biem.config.models import Guarded
+from biem.domain.policies.bounds import Pause, Seconds
 
 
 class JobSettings(Guarded):
@@ -16,6 +17,6 @@ class JobSettings(Guarded):
         "(others look for themselves)",
     )
     broker_url: SecretStr | None = Field(None, description="Celery's broker, as amqp://user@host//; unset: the Redis")
-    close_timeout_s: float = Field(5.0, ge=0, description="how long closing waits for pending memories to be indexed")
+    close_timeout_s: Pause = Field(5.0, description="how long closing waits for pending memories to be indexed")
     rescan: str = Field("", pattern=r"^$|^[\w.]+:\w+$", description="module:function that workers call; empty: none")
-    rescan_s: float = Field(900.0, gt=0, description="seconds between two calls of that function")
+    rescan_s: Seconds = Field(900.0, description="seconds between two calls of that function")

@@ -1,12 +1,14 @@
 """The settings of PostgreSQL, Redis and Milvus: addresses, logins and names; none set: the embedded servers."""
 
 from pathlib import Path
-from typing import Self
+from typing import Annotated, Literal, Self
 from urllib.parse import quote
 
 from pydantic import AliasChoices, Field, SecretStr, model_validator
 
 from biem.config.models import Guarded
+
+Port = Annotated[int, Field(ge=1, le=65535)]
 
 
 def names(name: str) -> AliasChoices:
@@ -24,7 +26,7 @@ class ServerSettings(Guarded):
     milvus_ca: Path | None = Field(None, description="file of the CA behind a Milvus at https://; unset: the system's")
 
     milvus_host: str | None = Field(None, validation_alias=names("MILVUS_HOST"), description="instead of a URI")
-    milvus_port: int = Field(19530, validation_alias=names("MILVUS_PORT"), description="goes with MILVUS_HOST")
+    milvus_port: Port = Field(19530, validation_alias=names("MILVUS_PORT"), description="goes with MILVUS_HOST")
     milvus_collection: str = Field(
         "biem_memories",
         validation_alias=names("MILVUS_COLLECTION"),
@@ -36,9 +38,11 @@ class ServerSettings(Guarded):
         validation_alias=names("MILVUS_USE_LITE"),
         description="true: the embedded Milvus although others are set",
     )
-    milvus_index: str = Field("auto", description="index of dense vectors: auto, FLAT, HNSW, IVF_FLAT, AUTOINDEX")
+    milvus_index: Literal["auto", "FLAT", "HNSW", "IVF_FLAT", "AUTOINDEX"] = Field(
+        "auto", description="index of dense vectors: auto, FLAT, HNSW, IVF_FLAT, AUTOINDEX"
+    )
     postgres_host: str | None = Field(None, validation_alias=names("POSTGRES_HOST"), description="instead of a DSN")
-    postgres_port: int = Field(5432, validation_alias=names("POSTGRES_PORT"), description="goes with POSTGRES_HOST")
+    postgres_port: Port = Field(5432, validation_alias=names("POSTGRES_PORT"), description="goes with POSTGRES_HOST")
     postgres_db: str = Field("biem", validation_alias=names("POSTGRES_DB"), description="goes with POSTGRES_HOST")
     postgres_user: str = Field("postgres", validation_alias=names("POSTGRES_USER"), description="with POSTGRES_HOST")
     postgres_password: SecretStr = Field(
@@ -47,6 +51,7 @@ class ServerSettings(Guarded):
     postgres_pool: int = Field(
         8,
         ge=2,
+        le=10_000,
         description="connections to PostgreSQL a process may hold; and three more for what need not wait for the disk",
     )
 

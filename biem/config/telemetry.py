@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from biem.config.models import Guarded
+from biem.domain.policies.bounds import Days
 
 
 class TelemetrySettings(Guarded):
@@ -14,4 +15,4 @@ class TelemetrySettings(Guarded):
     metrics_host: str = Field("127.0.0.1", description="address of that port; 0.0.0.0 in a container")
     traces: bool = Field(False, description="true: hand every span to the OpenTelemetry SDK of the program")
     metrics_rows: bool = Field(False, description="true: keep the duration of every operation in the table metrics")
-    metrics_keep_days: float = Field(7.0, gt=0, description="for how long that table keeps them")
+    metrics_keep_days: Days = Field(7.0, description="for how long that table keeps them")

@@ -1,1 +1,1 @@
-"""Values and arithmetic of memory; depends on the standard library only."""
+"""Values and arithmetic of memory; depends on the standard library and `annotated_types` only."""

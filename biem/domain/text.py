@@ -72,6 +72,12 @@ def require_count(value: object, what: str, most: int) -> None:
         raise InvalidInput(f"{what} must be a whole number from 1 to {most:,}, not {value!r}")
 
 
+def counted(number: int, one: str, several: str = "") -> str:
+    """A number and what is counted: `1 memory`, `2 memories`. `several` is for what has another plural."""
+    plural = several or (f"{one[:-1]}ies" if one.endswith("ry") else f"{one}s")
+    return f"{number} {one if number == 1 else plural}"
+
+
 def require_json(value: Any, what: str) -> None:
     """Reject JSON values that could be stored but not read again: nested too deeply, or a number that no float holds.
 

@@ -101,7 +101,7 @@ class BiemStore(BaseStore):
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         found = self.memory.items.search(
-            tuple(op.namespace_prefix),
+            op.namespace_prefix,
             query=op.query or "",
             where=op.filter,
             limit=op.limit,
@@ -120,7 +120,7 @@ class BiemStore(BaseStore):
     def _write(self, ops: Sequence[PutOp]) -> None:
         self.memory.items.put_many(
             ItemDraft(
-                tuple(op.namespace),
+                op.namespace,
                 op.key,
                 op.value,
                 self._text(op.value, op.index),
@@ -130,7 +130,7 @@ class BiemStore(BaseStore):
             for op in ops
             if op.value is not None
         )
-        self.memory.items.delete_many([(tuple(op.namespace), op.key) for op in ops if op.value is None])
+        self.memory.items.delete_many([(op.namespace, op.key) for op in ops if op.value is None])
 
     def _text(self, value: Mapping[str, Any], index: Index) -> str | None:
         """What queries find a value by; None for all of it."""

@@ -29,8 +29,8 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "stats": (
         "core: {core_tokens} tokens\n"
         "session: {session_tokens} tokens, {percent}% of its limit\n"
-        "short-term: {short_term_count} memories\n"
-        "long-term: {long_term_count} memories\n"
+        "short-term memories: {short_term_count}\n"
+        "long-term memories: {long_term_count}\n"
         "indexed: {indexed_count}, vectors: {vector_count}",
         "核心记忆：{core_tokens} tokens\n"
         "会话：{session_tokens} tokens，已使用 {percent}%\n"
@@ -39,15 +39,15 @@ _WORDS: Mapping[str, tuple[str, str]] = {
         "已索引：{indexed_count} 条，向量：{vector_count} 条",
     ),
     "healthy": ("no fault found", "未发现问题"),
-    "reindexed": ("{count} memories indexed again", "已重新索引 {count} 条记忆"),
+    "reindexed": ("memories indexed again: {count}", "已重新索引 {count} 条记忆"),
     "nothing": ("nothing found", "没有找到记忆"),
     "query": ("say what to search for: /memory search QUERY", "请输入查询内容：/memory search 查询"),
     "opened": ("new session {id}", "已开启新会话 {id}"),
-    "restored": ("session {id} restored: {messages} messages", "已恢复会话 {id}：{messages} 条消息"),
+    "restored": ("session {id} restored, messages: {messages}", "已恢复会话 {id}：{messages} 条消息"),
     "restore": ("say which session: /session restore ID", "请指定会话：/session restore ID"),
     "unknown": ("no session {id}; /session list names them", "没有会话 {id}；/session list 列出会话"),
     "session": (
-        "session {id}: {messages} messages, {tokens} tokens, {percent}% of its limit",
+        "session {id}: {tokens} tokens, {percent}% of its limit, messages: {messages}",
         "会话 {id}：{messages} 条消息，{tokens} tokens，已使用 {percent}%",
     ),
     "no_session": ("no session is open", "没有打开的会话"),
@@ -61,10 +61,13 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "restored_files": (", {count} restored", "，恢复 {count}"),
     "moved": (", {count} moved", "，移动 {count}"),
     "strangers": (
-        "; {count} files were not written by biem: `biem mirror adopt` takes them in",
+        "; files not written by biem: {count}, which `biem mirror adopt` takes in",
         "；{count} 个文件不是 biem 写的，未收录：biem mirror adopt",
     ),
-    "troubled": ("; {count} files need you: `biem mirror status`", "；{count} 个文件需要处理：biem mirror status"),
+    "troubled": (
+        "; files that need you: {count}, see `biem mirror status`",
+        "；{count} 个文件需要处理：biem mirror status",
+    ),
     "open": ("open", "进行中"),
     "closed": ("closed", "已关闭"),
     "archived_session": ("archived", "已归档"),

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from biem.domain.diagnosis import Depth, Finding, Limits
 from biem.domain.policies.sessions import SessionPolicy
+from biem.domain.text import counted
 from biem.ports import Clock
 from biem.ports.layers.sessions import SessionRecords
 
@@ -31,7 +32,7 @@ class SessionCheck:
             yield Finding(
                 "session_not_trimmed",
                 "warning",
-                f"{len(stuck)} sessions are full and could not be summarised; their windows stay within the limit",
+                f"{counted(len(stuck), 'session')} could not be summarised when full; windows stay within the limit",
                 "see that a process with workers runs, and that the language model answers (`biem sleep` tells)",
                 len(stuck),
                 tuple(stuck[: self._limits.samples]),
@@ -42,7 +43,7 @@ class SessionCheck:
             yield Finding(
                 "session_miscounted",
                 "warning",
-                f"{len(wrong)} sessions count other messages or tokens than they have",
+                f"{counted(len(wrong), 'session')} with another count of messages or tokens than there are",
                 "`biem diagnose --full --fix` counts them again",
                 len(wrong),
                 tuple(wrong[: self._limits.samples]),

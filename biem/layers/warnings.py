@@ -15,19 +15,19 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     ),
     "short_term": ("{value} of {limit} short-term memories", "短期记忆 {value}/{limit} 条"),
     "core_left_out": (
-        "{value} core memories left out: their section has {limit} tokens",
+        "core memories left out: {value}; their section has {limit} tokens",
         "{value} 条核心记忆未加载：该部分上限为 {limit} tokens",
     ),
     "found_left_out": (
-        "{value} memories and notes that were found left out: their section has {limit} tokens",
+        "found memories and notes left out: {value}; their section has {limit} tokens",
         "{value} 条检索到的记忆和笔记未加载：该部分上限为 {limit} tokens",
     ),
     "short_term_left_out": (
-        "{value} short-term memories left out: their section has {limit} tokens",
+        "short-term memories left out: {value}; their section has {limit} tokens",
         "{value} 条短期记忆未加载：该部分上限为 {limit} tokens",
     ),
     "messages_left_out": (
-        "{value} earlier messages of the session left out: their section has {limit} tokens",
+        "earlier messages of the session left out: {value}; their section has {limit} tokens",
         "会话中较早的 {value} 条消息未加载：该部分上限为 {limit} tokens",
     ),
     "budget": (

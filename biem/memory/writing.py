@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from os import PathLike, fspath
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from biem.domain.text import require_path
 from biem.engine.remember.await_indexed import await_indexed
 from biem.engine.remember.importing import ImportReport, RecordImport
 from biem.memory.bound import BoundMemory
@@ -138,7 +139,8 @@ class WriteMethods(BoundMemory):
         from biem.importers.source import ImportSource  # noqa: PLC0415  a recall loads no parsers
 
         writer = self._system.writer
-        sources = [fspath(path)] if isinstance(path, str | PathLike) else [fspath(one) for one in path]
+        given = path if isinstance(path, Sequence) and not isinstance(path, str) else [path]
+        sources = [require_path(one, "path") for one in given]
         run = RecordImport(
             lambda scope, items: writer.remember_many(scope, items, None),
             writer.draft,

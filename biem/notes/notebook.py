@@ -132,7 +132,7 @@ class Notebook:
         for library in libraries:
             report = system.scan(
                 library,
-                full=full,
+                full=bool(full),
                 accept_deletions=accept_deletions,
                 on_progress=None if on_progress is None else lambda done, every: on_progress("read", done, every),
             )

@@ -18,6 +18,7 @@ from biem.domain.note import NoteFinding, ParsedNote, SkippedNote
 from biem.domain.notes.library import ANY_HOST, Library, LibraryStats, NoteHits, ScanReport
 from biem.domain.policies.notes import LibraryPolicy, NoteRankPolicy
 from biem.domain.scope import Scope
+from biem.domain.text import counted
 from biem.errors import BiemError, InvalidInput, StoreUnavailable
 from biem.notes.encode import NoteEncoder
 from biem.notes.folder_watcher import BUSY_S, FolderWatcher
@@ -294,7 +295,7 @@ class NoteSystem:
                     if changed.wait(_LOOK_S):
                         changed.clear()
                         if left := self.index_all(scope, stopped=stopped):
-                            logger.warning("%d notes are found by their words only until they are indexed", left)
+                            logger.warning("%s found by words only until indexed", counted(left, "note"))
                             changed.set()
                             stopped.wait(self.policy.backoff_s)
                 except StoreUnavailable as error:
@@ -334,8 +335,8 @@ class NoteSystem:
             return "it was not read to its end yet: run `biem notes sync`"
         if stats.pending_chunks:
             return (
-                f"{stats.pending_chunks} chunks are found by their words only until `biem notes sync` or a process "
-                "with workers indexes them"
+                f"{counted(stats.pending_chunks, 'chunk')} found by words only, until `biem notes sync` or a process "
+                "with workers indexes the rest"
             )
         return "" if any(stats.files.values()) else "no Markdown file was found in it"
 

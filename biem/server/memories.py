@@ -1,5 +1,6 @@
 """Routes of single memories that are more than arguments: idempotent posts, revisions as entity tags."""
 
+import re
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Header, Query
@@ -27,7 +28,10 @@ _Changes = model_of(
     strict=True,
 )
 _Conflicts = query_model(_CONFLICTS)
-Tag = Annotated[str | None, Header(max_length=64, pattern=r'^(W/)?"\d{1,9}"$', description="the revision read")]
+_ENTITY_TAG = re.compile(r'(?:W/)?"(\d{1,9})"')
+
+
+Tag = Annotated[str | None, Header(description="the revision read, as the ETag of the memory has it")]
 Once = Annotated[
     str | None,
     Header(
@@ -119,12 +123,19 @@ def revise(
 
     With `If-Match` it fails with 412 if another revision was made since.
     """
-    expect = None if if_match is None else int(if_match.removeprefix("W/").strip('"'))
+    expect = None if if_match is None else _revision(if_match)
     try:
         node = memory_for(request, _REVISE).revise(memory_id, **sent({"body": body}), expect=expect)
     except RevisionConflict as error:
         raise RevisionMismatch(str(error)) from error
     return respond(request, _REVISE, node, {}, headers=_tag(node))
+
+
+def _revision(tag: str) -> int:
+    found = _ENTITY_TAG.fullmatch(tag)
+    if found is None:
+        raise InvalidInput('If-Match must be the revision that was read, in quotes, such as "3"; the ETag has it')
+    return int(found[1])
 
 
 def conflicts(request: Request, query: Annotated[_Conflicts, Query()]) -> Response:  # type: ignore[valid-type]

@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match, Route
 
+from biem.client.faults import place_of, words_of
 from biem.errors import BiemError, KeyInvalid, NotIndexed, RateLimited, RefConflict, RevisionConflict, StoreUnavailable
-from biem.server.faults import place_of, words_of
 
 MEDIA_TYPE = "application/problem+json"
 TYPE = "urn:biem:problem:"

@@ -184,6 +184,11 @@ def test_a_recorded_message_keeps_what_its_caller_says_of_it(told: Told) -> None
         assert {name: message[name] for name in details} == details
 
 
+def test_a_conversation_that_is_no_name_is_refused_at_once(told: Told) -> None:
+    with pytest.raises(InvalidInput, match="conversation must be a string, not int"):
+        BIEMContextPlugin(cast(Memory, told), conversation=5)  # type: ignore[arg-type]
+
+
 def test_a_misspelt_detail_or_condition_is_the_callers_mistake(told: Told) -> None:
     one: Any = plugin(told)
     with pytest.raises(TypeError, match="importanse"):

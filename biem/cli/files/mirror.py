@@ -9,6 +9,7 @@ import typer
 
 from biem.cli.invocation import NO_WORKER, of
 from biem.cli.output import Interrupted
+from biem.domain.text import counted
 from biem.domain.transfer import ON_CONFLICT
 from biem.errors import StoreUnavailable
 
@@ -139,7 +140,10 @@ def export(
     invocation.changes |= NO_WORKER
     with invocation.memory() as memory, invocation.out.progress("export") as ticker:
         report = memory.mirror.export(folder, overwrite=force, on_progress=lambda done: ticker.update(done, done))
-    invocation.out.result(report, lambda: invocation.out.line(f"{report.memories} memories written to {report.path}"))
+    invocation.out.result(
+        report,
+        lambda: invocation.out.line(f"{counted(report.memories, 'memory')} written to {report.path}"),
+    )
 
 
 @app.command("import")
@@ -158,7 +162,7 @@ def import_folder(
         report = memory.mirror.import_folder(
             folder, on_conflict=on_conflict, dry_run=dry_run, on_progress=lambda done: ticker.update(done, done)
         )
-    said = f"{report.created} memories added, {report.already_there} were there, {report.skipped} left out"
+    said = f"{counted(report.created, 'memory')} added, {report.already_there} already there, {report.skipped} left out"
     invocation.out.result(report, lambda: invocation.out.line(said))
 
 
@@ -189,7 +193,7 @@ def _line(report: "MirrorReport") -> str:
     names = (
         "written", "taken", "revised", "archived", "restored", "moved", "removed", "sessions", "strangers", "troubled",
     )  # fmt: skip
-    parts = [f"{report.files} files", *(f"{count} {name}" for name in names if (count := report.counts[name]))]
+    parts = [counted(report.files, "file"), *(f"{count} {name}" for name in names if (count := report.counts[name]))]
     said = f"{report.root}: {', '.join(parts)}"
     return f"{said}\n{report.reason}" if report.reason else said
 

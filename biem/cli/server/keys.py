@@ -61,7 +61,8 @@ def list_keys(context: typer.Context) -> None:
     rows = [(key.id, key.name, _bound(key), " ".join(key.grants), *_times(key)) for key in found]
     invocation.out.result(list(found), lambda: invocation.out.table(headers, rows))
     if not found:
-        invocation.out.note("no keys; make one with `biem keys add`")
+        tenant = invocation.scope(settings).tenant
+        invocation.out.note(f"no keys of tenant {tenant}; make one with `biem keys add`, or name another --tenant")
 
 
 @app.command("revoke")

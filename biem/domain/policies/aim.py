@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
+from biem.domain.policies.bounds import Share
+
 Admission = Literal["statements", "gate", "classifier", "llm", "always"]
 
 
@@ -36,7 +38,7 @@ class AimPolicy:
     """
     gate_form: Literal["raw", "centered"] = "centered"
     """*raw*: the design's sigmoid, which refuses nothing below a threshold of 0.5; *centered*: sigmoid(8·(x − 0.5))."""
-    write_threshold: float = 0.6
+    write_threshold: Share = 0.6
     """τ_write: a message whose gate value is below is not formed."""
     gate_alpha: float = 0.5
     """Weight of relevance."""

@@ -1,6 +1,9 @@
 """Numbers of conflict detection and of automatic decisions."""
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from annotated_types import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,9 +16,9 @@ class ConflictPolicy:
     """
     record_confidence: float = 0.5
     """Minimum confidence for a verdict to be recorded as a conflict, for a person or a model to decide."""
-    act_confidence: float = 0.8
+    act_confidence: Annotated[float, Interval(ge=0, le=2)] = 0.8
     """Minimum confidence for a verdict to supersede the older memory automatically: rare, and right at least four
-    times in five.
+    times in five. Above 1: never.
     """
     suspects: int = 2
     """Suspicions about one memory that a model judges, the strongest first."""
@@ -31,7 +34,7 @@ class ConflictPolicy:
     """Longer texts are documents with many statements: their sentences are compared, and no rule alone supersedes
     one.
     """
-    protected_importance: float = 4.5
+    protected_importance: Annotated[float, Interval(ge=1, le=5)] = 4.5
     """An older memory of at least this importance (of 1–5), or of the layer core, is never superseded by a rule
     alone.
     """

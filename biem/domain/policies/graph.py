@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from biem.domain.policies.bounds import Size
+
 
 @dataclass(frozen=True, slots=True)
 class GraphPolicy:
@@ -13,7 +15,7 @@ class GraphPolicy:
     """The last memories of the same conversation that a new one is linked to."""
     temporal_window_s: float = 300.0
     """Their maximum age relative to the new one."""
-    max_links: int = 50
+    max_links: Size = 50
     """Links a node keeps, and neighbours that spreading visits; the weakest are removed. Bounds the cost of
     spreading.
     """

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, fields
 
+from biem.domain.policies.bounds import Pause
+
 
 @dataclass(frozen=True, slots=True)
 class ConsolidationPolicy:
@@ -55,20 +57,20 @@ class FeedbackPolicy:
 class SleepPolicy:
     """The period of each background job, in seconds; 0: only in `sleep`."""
 
-    sweep_s: float = 300.0
-    build_s: float = 600.0
-    forget_s: float = 1_000.0
-    consolidate_s: float = 1_000.0
+    sweep_s: Pause = 300.0
+    build_s: Pause = 600.0
+    forget_s: Pause = 1_000.0
+    consolidate_s: Pause = 1_000.0
     """Concepts, duplicates, merging."""
-    crystallise_s: float = 3_600.0
+    crystallise_s: Pause = 3_600.0
     """Distilling facts, and comparing facts with notes."""
-    lifecycle_s: float = 3_600.0
-    links_s: float = 3_600.0
+    lifecycle_s: Pause = 3_600.0
+    links_s: Pause = 3_600.0
     """Weakening and pruning."""
-    integrity_s: float = 86_400.0
-    decisions_s: float = 10.0
+    integrity_s: Pause = 86_400.0
+    decisions_s: Pause = 10.0
     """Judging conflicts that wait for a model, and finishing interrupted merges."""
-    notes_s: float = 900.0
+    notes_s: Pause = 900.0
     """Scanning the folders of notes, at start, too."""
     mirror_s: float = 10.0
     """Syncing the folders that mirror memories as files; without any it does nothing."""
@@ -76,9 +78,9 @@ class SleepPolicy:
     """Trimming sessions that are full, and archiving closed ones."""
     tick_s: float = 1.0
     """How often an idle process checks for due jobs."""
-    task_limit_s: float = 600.0
+    task_limit_s: Pause = 600.0
     """A Celery task that takes longer is stopped; the next one continues."""
-    outbox_s: float = 15.0
+    outbox_s: Pause = 15.0
     """How often Celery beat wakes encoding workers, for rows without a wake-up."""
     scopes_per_tick: int = 20
     """Scopes that one tick visits for each due job."""

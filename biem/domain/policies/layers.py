@@ -3,9 +3,12 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
+
+from annotated_types import Interval
 
 from biem.domain.observing.category import categories_of
+from biem.domain.policies.bounds import Size
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +17,7 @@ class LayerPolicy:
 
     categories: Mapping[str, Any] = field(default_factory=dict)
     """Further categories: by name, an object with kind, layer, ttl_days, folder and patterns (regular expressions)."""
-    ttl_days: float = 14.0
+    ttl_days: Annotated[float, Interval(ge=7, le=30)] = 14.0
     """Days, 7 to 30, after which tasks, notes and contexts expire, unless their category has its own `ttl_days`."""
     tags: int = 5
     """Keywords stored as tags of a kept statement, unless a language model gives it others."""
@@ -33,7 +36,7 @@ class LayerPolicy:
 class BuilderPolicy:
     """How a whole window is divided among its sections."""
 
-    total_budget: int = 128_000
+    total_budget: Size = 128_000
     """Tokens of the window."""
     core: float = 0.1
     """Share of core memories …"""

@@ -1,36 +1,36 @@
 """Numbers of energy, of the three tiers, and of how long memories are kept."""
 
-import math
 from dataclasses import dataclass
+from typing import Annotated
+
+from annotated_types import Interval
+
+from biem.domain.policies.bounds import Days, Pause, Seconds, Size
 
 
 @dataclass(frozen=True, slots=True)
 class EnergyPolicy:
     """Decay of energy, as in BIEM."""
 
-    decay_per_hour: float = 0.1
+    decay_per_hour: Annotated[float, Interval(ge=0, le=1_000)] = 0.1
     """λ: half-life 6.93 hours."""
     boost: float = 0.1
     """Energy added by an access."""
-    boost_cooldown_s: float = 60.0
+    boost_cooldown_s: Pause = 60.0
     """Minimum time between two boosts; an earlier access is only counted, so that a loop cannot raise a memory. 0:
     as in BIEM.
     """
     feedback: float = 0.1
     """Energy added or subtracted by feedback of ±1."""
 
-    def __post_init__(self) -> None:
-        if not 0 <= self.decay_per_hour < math.inf:
-            raise ValueError("energy.decay_per_hour must be a number that is not negative")
-
 
 @dataclass(frozen=True, slots=True)
 class TierPolicy:
     """Which memories the canvas (L1) holds. All thresholds are energies."""
 
-    max_nodes: int = 100
+    max_nodes: Size = 100
     """Per scope; beyond it the weakest leaves."""
-    idle_s: float = 3_600.0
+    idle_s: Seconds = 3_600.0
     """Idle time after which a memory leaves."""
     enter: float = 0.5
     """Minimum energy for a new memory to enter."""
@@ -40,39 +40,37 @@ class TierPolicy:
     """A memory with less energy leaves."""
     minimum: float = 0.1
     """With at least this energy nothing is archived; with less nothing stays in the canvas, for any `demote`."""
-    sweep_rows: int = 5_000
+    sweep_rows: Size = 5_000
     """Maximum memories that one sweep moves out."""
-    sweep_scopes: int = 200
+    sweep_scopes: Size = 200
     """Scopes whose canvas one sweep compares with the records; the next sweep continues with others."""
 
     def __post_init__(self) -> None:
         if not 0 < self.minimum <= self.demote <= self.enter <= self.promote <= 1:
             raise ValueError("energies must be ordered: 0 < minimum <= demote <= enter <= promote <= 1")
-        if min(self.max_nodes, self.sweep_rows, self.sweep_scopes) < 1 or self.idle_s <= 0:
-            raise ValueError("max_nodes, sweep_rows, sweep_scopes and idle_s must be positive")
 
 
 @dataclass(frozen=True, slots=True)
 class RetentionPolicy:
     """How long an untouched memory is kept, by importance, reason and use; then it is archived, never deleted."""
 
-    noise_days: float = 3.0
+    noise_days: Days = 3.0
     """Importance 1; between two integers the days are interpolated geometrically."""
-    low_days: float = 14.0
+    low_days: Days = 14.0
     """Importance 2: AIMate's 14 days for unmarked memories."""
-    normal_days: float = 90.0
+    normal_days: Days = 90.0
     """Importance 3, the default of chat messages."""
-    high_days: float = 365.0
+    high_days: Days = 365.0
     """Importance 4. Importance 5 and the layer `core` are kept for ever."""
-    stated_days: float = 365.0
+    stated_days: Days = 365.0
     """Minimum for a message of importance 3 or more of a person, unless it is a courtesy."""
     keep_lasting: bool = True
     """Whether a person's statements about health, safety, identity, relationships and standing orders never expire."""
-    assistant_factor: float = 1 / 3
+    assistant_factor: Annotated[float, Interval(gt=0, le=1)] = 1 / 3
     """Factor for the assistant's messages, relative to the same from a person."""
-    long_term_days: float = 90.0
+    long_term_days: Days = 90.0
     """Minimum for a memory promoted to the layer `long_term`."""
-    access_factor: float = 2.0
+    access_factor: Annotated[float, Interval(ge=1, le=10)] = 2.0
     """Factor by which each access extends a span shorter than long-term memory's, up to that one's."""
     reason_factor: float = 1.5
     """Factor of an informative reason."""
@@ -80,25 +78,19 @@ class RetentionPolicy:
     """Multiple of its span that each useful feedback adds: a memory useful twice is kept for more than a year."""
     max_useful: int = 4
     """Useful feedbacks that count at most."""
-    promote_accesses: int = 5
+    promote_accesses: Size = 5
     """Accesses that promote a short-term memory to long-term."""
-    promote_useful: int = 2
+    promote_useful: Size = 2
     """Useful feedbacks that do the same."""
-    max_memories: int = 2_000_000
+    max_memories: Size = 2_000_000
     """Per scope; beyond it the least valuable are archived."""
-    keep_share: float = 0.95
+    keep_share: Annotated[float, Interval(gt=0, le=1)] = 0.95
     """Share of the limit that archiving leaves of a full scope, so that it need not be counted again at once."""
-    batch: int = 500
+    batch: Size = 500
     """Rows judged in one transaction: their locks last milliseconds."""
-    run_rows: int = 5_000
+    run_rows: Size = 5_000
     """Maximum rows that one run judges, or archives for capacity; the rest waits for the next run."""
 
     def __post_init__(self) -> None:
-        if not 0 < self.noise_days <= self.low_days <= self.normal_days <= self.high_days:
-            raise ValueError("days must be positive and rise with importance: noise, low, normal, high")
-        if min(self.long_term_days, self.max_memories, self.batch, self.run_rows) <= 0 or not 0 < self.keep_share <= 1:
-            raise ValueError("long_term_days, max_memories, batch and run_rows must be positive, keep_share at most 1")
-        if self.stated_days <= 0 or not 0 < self.assistant_factor <= 1:
-            raise ValueError("stated_days must be positive, assistant_factor above 0 and at most 1")
-        if not 1 <= self.access_factor <= 10:
-            raise ValueError("access_factor is a number from 1 to 10")
+        if not self.noise_days <= self.low_days <= self.normal_days <= self.high_days:
+            raise ValueError("retention: days must rise with importance: noise_days, low_days, normal_days, high_days")

@@ -1,6 +1,11 @@
 """The tunable numbers of notes: cutting files, scanning and indexing libraries, ranking chunks."""
 
 from dataclasses import dataclass, replace
+from typing import Annotated
+
+from annotated_types import Interval
+
+from biem.domain.policies.bounds import Seconds, Size
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,34 +47,26 @@ class LibraryPolicy:
     """The folder that is the library `raw` of the default scope, if it exists; empty: `raw` in `BIEM_HOME`."""
     watch: bool = False
     """Whether a process with workers watches the folders, too; `biem notes watch` does in any case."""
-    look_s: float = 30.0
+    look_s: Seconds = 30.0
     """How often a watcher looks for new libraries, and for those whose folder could not be watched."""
-    max_file_mb: float = 4.0
+    max_file_mb: Annotated[float, Interval(gt=0, le=256)] = 4.0
     """Larger files are skipped; in MiB."""
     full_s: float = 86_400.0
     """Seconds after which a scan reads every file, also those that look unchanged."""
-    readers: int = 4
+    readers: Size = 4
     """Files read at once."""
-    notes_at_once: int = 32
+    notes_at_once: Size = 32
     """Notes leased at once."""
-    batch: int = 64
+    batch: Size = 64
     """Texts embedded at once."""
-    lease_s: float = 60.0
+    lease_s: Seconds = 60.0
     """After this time another process may index what a dead one had begun."""
-    max_attempts: int = 5
+    max_attempts: Size = 5
     """A note whose indexing fails so often is given up, with its reason."""
     backoff_s: float = 2.0
     """Pause after an outage."""
     patience_s: float = 2.0
     """Maximum wait before each batch while memories are still to be indexed: they go first."""
-
-    def __post_init__(self) -> None:
-        if not 0 < self.max_file_mb <= 256:
-            raise ValueError("notes.max_file_mb is above 0 and at most 256")
-        if not self.look_s > 0:
-            raise ValueError("notes.look_s must be positive")
-        if min(self.readers, self.notes_at_once, self.batch, self.max_attempts) < 1 or not self.lease_s > 0:
-            raise ValueError("notes.readers, notes_at_once, batch, max_attempts and lease_s must be positive")
 
 
 @dataclass(frozen=True, slots=True)

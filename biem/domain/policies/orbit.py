@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from biem.domain.policies.bounds import Size
 from biem.domain.policies.confidence import require_finite
 
 
@@ -46,7 +47,7 @@ class OrbitPolicy:
     too.
     """
     weights: OrbitWeights = field(default_factory=OrbitWeights)
-    sessions: int = 64
+    sessions: Size = 64
     """Sessions whose candidates a process keeps, least recently used first out. About a MB each."""
     max_age_s: float = 1_800.0
     """Idle time after which a session starts empty."""

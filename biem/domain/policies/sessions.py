@@ -1,21 +1,26 @@
 """The tunable numbers of sessions: their size, warnings and trimming."""
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from annotated_types import Interval
+
+from biem.domain.policies.bounds import Size
 
 
 @dataclass(frozen=True, slots=True)
 class SessionPolicy:
     """How much of a conversation a model is given, and when the oldest part is summarised."""
 
-    max_tokens: int = 128_000
+    max_tokens: Size = 128_000
     """Tokens of a session from which it is trimmed, and the default size of its window."""
     warning_ratio: float = 0.7
     """Share of `max_tokens` from which a session is said to fill up …"""
     critical_ratio: float = 0.85
     """… and to be nearly full."""
-    trim_target: float = 0.5
+    trim_target: Annotated[float, Interval(ge=0, lt=1)] = 0.5
     """Share of `max_tokens` that trimming leaves, unless the protected rounds are more."""
-    protected_rounds: int = 3
+    protected_rounds: Size = 3
     """The newest rounds, which are never trimmed; neither are system messages."""
     summary_chars: int = 1_000
     """Maximum length of the summary of one slice."""

@@ -2,7 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
+from annotated_types import Interval
+
+from biem.domain.policies.bounds import Count, Pause, Seconds, Size
 from biem.domain.trust import LEVELS, ORIGINS
 
 
@@ -10,35 +14,29 @@ from biem.domain.trust import LEVELS, ORIGINS
 class WritePolicy:
     """Limits of `remember`."""
 
-    max_text_bytes: int = 262_144
+    max_text_bytes: Size = 262_144
     """Longer texts are documents: split them. Also keeps a tsvector below PostgreSQL's 1 MiB."""
-    max_tags: int = 64
+    max_tags: Count = 64
     max_tag_chars: int = 128
     max_reason_chars: int = 4_000
     max_ref_chars: int = 512
     max_name_chars: int = 256
     """Speaker, conversation, source."""
-    max_metadata_bytes: int = 65_536
+    max_metadata_bytes: Count = 65_536
     max_lexeme_bytes: int = 60_000
     """Milvus holds at most 65,535 bytes in a VARCHAR; PostgreSQL indexes the same lexemes."""
-    hot_window: int = 256
+    hot_window: Count = 256
     """HotKV's W: texts kept in Redis per scope."""
-    bulk_rows: int = 500
+    bulk_rows: Size = 500
     """Rows per transaction of `remember_many`: large enough to share one fsync, small enough to report progress."""
-    future_days: int = 366
+    future_days: Annotated[int, Interval(ge=0, le=36_600)] = 366
     """`at` may be this far in the future (planned events, clocks that run fast)."""
     trust_by_origin: Mapping[str, str] = field(default_factory=lambda: dict(ORIGINS))
     """The trust level of what comes from each origin: trusted, normal or untrusted; `normal` for all others."""
-    max_per_minute: int = 0
+    max_per_minute: Count = 0
     """Memories that one scope may write a minute, over all processes; 0: unlimited. A loop must not fill the disk."""
 
     def __post_init__(self) -> None:
-        if self.max_text_bytes < 1 or self.bulk_rows < 1:
-            raise ValueError("write.max_text_bytes and bulk_rows must be positive")
-        if min(self.max_tags, self.max_metadata_bytes, self.hot_window, self.future_days, self.max_per_minute) < 0:
-            raise ValueError(
-                "write.max_tags, max_metadata_bytes, hot_window, future_days and max_per_minute must not be negative"
-            )
         for origin, level in self.trust_by_origin.items():
             if level not in LEVELS:
                 raise ValueError(f"the trust level of {origin!r} must be one of {', '.join(LEVELS)}, not {level!r}")
@@ -48,26 +46,20 @@ class WritePolicy:
 class EncodePolicy:
     """How the worker turns pending rows into indexed memories."""
 
-    batch: int = 64
+    batch: Size = 64
     """Rows per claim and texts per embedder call."""
     most_batches: int = 4
     """Maximum batches claimed in one round when most texts need no embedding."""
-    lease_s: float = 60.0
+    lease_s: Seconds = 60.0
     """A claim not completed by then may be claimed again. Slowest batch seen: 64 long texts, 15 s."""
-    max_attempts: int = 5
+    max_attempts: Size = 5
     """Then the row goes to the dead letter with its reason."""
     suspect_claims: int = 3
     """Outages after which a row is suspected of causing them and is tried alone; two in a row are not unusual."""
-    backoff_s: float = 1.0
+    backoff_s: Pause = 1.0
     """First pause after a server refused; doubles up to `backoff_max_s`."""
     backoff_max_s: float = 30.0
-    poll_s: float = 1.0
+    poll_s: Pause = 1.0
     """How often an idle worker polls for rows without a wake-up."""
     quota_calls: int = 500_000
     """Calls that the contract with an embedding server allows; 0: no limit."""
-
-    def __post_init__(self) -> None:
-        if self.batch < 1 or self.max_attempts < 1 or not self.lease_s > 0:
-            raise ValueError("encode.batch, max_attempts and lease_s must be positive")
-        if not self.backoff_s >= 0 or not self.poll_s >= 0:
-            raise ValueError("encode.backoff_s and poll_s must not be negative")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, TypedDict, cast, get_type_hints
+from typing import Any, TypedDict, cast
 
 from biem.domain.prompt.contents import Excluded, normalised, role_of, texts_of
 from biem.domain.text import storable
@@ -79,12 +79,6 @@ class Recorded:
             known = {"id": ids[0]} if ids else {name: message[name] for name in ("id", "ref") if name in message}
             held.append({"role": role, "content": texts, **known})
         return held
-
-
-def require_known(given: Mapping[str, object], of: type[Any]) -> None:
-    """Raise `TypeError` for an unknown keyword argument, as Python does."""
-    if unknown := sorted(given.keys() - get_type_hints(of).keys()):
-        raise TypeError(f"unexpected keyword argument {unknown[0]!r}; known are {', '.join(get_type_hints(of))}")
 
 
 def conditions_of(asked: Asking) -> BlockConditions:

@@ -10,7 +10,7 @@ from biem.domain.paging import MOST_ON_A_PAGE, Page
 from biem.domain.scope import Scope
 from biem.domain.text import require_count, require_names, require_string
 from biem.domain.trust import require_origin
-from biem.engine.query.request import Conditions, conditions
+from biem.engine.query.request import Conditions, conditions, require_known
 from biem.errors import InvalidInput
 from biem.ports import Clock
 from biem.ports.readers import Listed, Lister
@@ -68,6 +68,7 @@ class MemoryList:
         origins: Sequence[str] = (),
         **where: Unpack[Conditions],
     ) -> Listed:
+        require_known(where, {**Wanted.__annotations__, **Conditions.__annotations__})
         _require_one_of(status, "status", tuple(STATUSES))
         for value, what, known in ((layer, "layer", LAYERS), (tier, "tier", TIERS)):
             if value is not None:

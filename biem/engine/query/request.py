@@ -1,6 +1,6 @@
 """The arguments of a recall, validated once."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypedDict
@@ -134,8 +134,13 @@ def conditions(
     sentiment: tuple[float, float] | None = None,
     where: Mapping[str, Any] | None = None,
     min_trust: str | None = None,
+    **unknown: object,
 ) -> Filter:
-    """The filter; `InvalidInput` names the argument that is no list of names, unknown, impossible or out of range."""
+    """The filter; `InvalidInput` names the argument that is no list of names, impossible or out of range.
+
+    Raises `TypeError` for a condition that does not exist.
+    """
+    require_known(unknown, Conditions.__annotations__)
     for names, what in ((kinds, "kinds"), (speakers, "speakers"), (conversations, "conversations"), (tags, "tags")):
         require_names(names, what)
     for kind in kinds:
@@ -158,6 +163,13 @@ def conditions(
     exact = (_once(kinds), _once(speakers), _once(conversations), _once(tags), since, until, as_of)
     metadata, trust = parse_where(where), 0 if min_trust is None else rank(require_trust(min_trust, "min_trust"))
     return Filter(*exact, float(min_energy), (float(least), float(greatest)), metadata, trust)
+
+
+def require_known(given: Iterable[str], known: Collection[str]) -> None:
+    """Raise `TypeError` for an unknown keyword argument, as Python does."""
+    for name in given:
+        if name not in known:
+            raise TypeError(f"got an unexpected keyword argument {name!r}; known are {', '.join(known)}")
 
 
 def _once(names: Sequence[str]) -> tuple[str, ...]:

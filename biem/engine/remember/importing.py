@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from biem.domain.scope import Scope
-from biem.domain.text import cut_bytes
+from biem.domain.text import counted, cut_bytes
 from biem.errors import InvalidInput
 from biem.importers.record import BadLine, Entry, LeftOut, Record
 from biem.ports import Records
@@ -171,9 +171,10 @@ class RecordImport:
     def _refuse(self, line: BadLine, cause: InvalidInput | None = None) -> None:
         if not self._skip_bad:
             before = self.report.stored + self.report.already_there
-            stands = "would be stored" if self.report.dry_run else "are stored"
+            verb = "would be" if self.report.dry_run else "is" if before == 1 else "are"
+            told = f"{counted(before, 'earlier message')} {verb} stored"
             error = type(cause or InvalidInput(""))(
-                f"{line}; {before:,} earlier messages {stands}; repair it, or leave bad lines out with skip_bad=True"
+                f"{line}; {told}; repair it, or leave bad lines out with skip_bad=True"
             )
             raise error from cause
         self.report.bad += 1

@@ -56,7 +56,8 @@ class Reviser:
         Values that are equal make no revision. Raises `RevisionConflict` if the memory is not at revision `expect`.
         """
         target = parse_id(memory_id)
-        _require_number(expect, "expect")
+        if expect is not None:
+            require_revision(expect, "expect")
         with self._telemetry.span("biem.revise"), self._calling():
             return self._revise(scope, target, self._writer.checked(given), expect, by)
 
@@ -71,7 +72,7 @@ class Reviser:
     def revert(self, scope: Scope, memory_id: str, revision: int) -> Node:
         """A new revision with the values of a former one; an expiry that has passed meanwhile is not restored."""
         target = parse_id(memory_id)
-        _require_number(revision, "revision")
+        require_revision(revision, "revision")
         history = self.history(scope, target)
         former = next((one for one in history if one.revision == revision), None)
         if former is None:
@@ -143,6 +144,7 @@ def _draft(node: Node) -> Draft:
     return Draft(**{field.name: getattr(node, field.name) for field in fields(Draft)})
 
 
-def _require_number(value: object, what: str) -> None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+def require_revision(value: object, what: str) -> None:
+    """Reject what is no number of a revision. `what` names the value in the message."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise InvalidInput(f"{what} must be the number of a revision, from 1 on, not {value!r}")

@@ -18,9 +18,10 @@ from biem.domain.energy import initial_energy
 from biem.domain.node import KINDS, LAYERS, ON_EXPIRY, Draft, new_id, require_expiry, require_importance, require_time
 from biem.domain.policies.writing import WritePolicy
 from biem.domain.scope import Scope
-from biem.domain.text import cut_lexemes, require_clean, require_json
+from biem.domain.text import counted, cut_lexemes, require_clean, require_json
 from biem.domain.trust import UNTRUSTED, origin_of, require_origin, require_trust, trust_of
 from biem.engine.priority import Calling
+from biem.engine.query.request import require_known
 from biem.engine.remember.hot_write_behind import HotFeed
 from biem.errors import InvalidInput, RateLimited, StoreUnavailable
 from biem.ports import Analyzer, Clock, HotEntry, JobQueue, Records, Write, Written
@@ -75,18 +76,15 @@ class Writer:
         """Acknowledge many, several hundred a transaction; an invalid item stops before its own transaction is
         written.
         """
-        if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
-            raise InvalidInput(
-                f"items must be a list of mappings of remember()'s arguments, not {type(items).__name__}"
-            )
+        require_items(items)
         ids: list[str] = []
         batch: list[Write] = []
         for position, item in enumerate(items):
             try:
-                details = _details(item)
+                details = details_of(item)
                 batch.append(self.write_of(details.pop("text", None), details))
             except InvalidInput as error:
-                raise type(error)(f"item {position}: {error}; {len(ids)} items before it are stored") from None
+                raise type(error)(f"item {position}: {error}; {before_it(len(ids))}") from None
             if len(batch) == self._policy.bulk_rows:
                 self.admit(scope, len(batch), stored=len(ids))
                 ids += self._commit(scope, batch)
@@ -115,7 +113,7 @@ class Writer:
             logger.warning("rate limit not enforced: %s", error)
             return
         if after_s > 0.0:
-            before = f"; {stored} items before are stored" if stored else ""
+            before = f"; {counted(stored, 'item before is', 'items before are')} stored" if stored else ""
             raise RateLimited(
                 f"scope {scope} writes more than {allowed:,} memories a minute; try again in {after_s:.1f} s, or raise "
                 f"BIEM_WRITE__MAX_PER_MINUTE{before}",
@@ -142,6 +140,7 @@ class Writer:
 
     def write_of(self, text: Any, details: Mapping[str, Any]) -> Write:
         """A row to commit, from the arguments of `remember`. Raises `InvalidInput`."""
+        require_known(details, _ARGUMENTS)
         draft = self.draft(text, **details)
         lexemes, fact_key = self.derived(draft)
         energy = initial_energy(draft.importance, draft.reason)
@@ -222,7 +221,19 @@ class Writer:
         )
 
 
-def _details(item: Any) -> dict[str, Any]:
+def require_items(items: object) -> None:
+    """Reject what is no list of mappings, before the first is written."""
+    if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
+        raise InvalidInput(f"items must be a list of mappings of remember()'s arguments, not {type(items).__name__}")
+
+
+def before_it(stored: int) -> str:
+    """How many items precede one that is refused."""
+    return f"{counted(stored, 'item before it is', 'items before it are')} stored"
+
+
+def details_of(item: Any) -> dict[str, Any]:
+    """The arguments of one memory; rejects what `remember` does not take."""
     if not isinstance(item, Mapping):
         raise InvalidInput(f"must be a mapping of remember()'s arguments, not {type(item).__name__}")
     unknown = [key for key in item if key not in _ARGUMENTS]

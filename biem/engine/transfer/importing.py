@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 from biem.domain.policies.writing import WritePolicy
 from biem.domain.scope import Scope
+from biem.domain.text import counted
 from biem.domain.transfer import ON_CONFLICT, Row, TransferReport
 from biem.engine.remember.writer import Writer
 from biem.engine.transfer.files import json_lines, opened
@@ -136,7 +137,7 @@ class _Run:
 
     def told(self) -> str:
         """How far it came."""
-        return f"{self._stored:,} lines before are {'valid' if self.dry_run else 'stored'}"
+        return f"{counted(self._stored, 'line before is', 'lines before are')} {'valid' if self.dry_run else 'stored'}"
 
     def store(self) -> None:
         """Store what waits."""

@@ -8,7 +8,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import ValidationError
 
-from biem.server.faults import place_of, words_of
+from biem.client.faults import place_of, words_of
 
 
 class MemoryServer(MCPServer[Any]):

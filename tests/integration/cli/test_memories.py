@@ -245,7 +245,7 @@ def test_a_user_is_erased_with_the_projects_that_an_import_made(cli: Cli, tmp_pa
     assert "--yes" in refused
     assert len(cli.kept("leaver", "text")) == 7
     # And that who erases the user's own scope leaves the projects
-    elsewhere = "6 memories of moved remain in 3 projects"
+    elsewhere = "6 memories of moved left in 3 other scopes"
     cli("import", str(path), "--scope-per-conversation", "--no-wait", "--user", "moved")
     assert elsewhere in cli("erase", "--scope", "--yes", "--user", "moved").stderr
     cli("erase", "--user", "moved", "--yes")
@@ -256,7 +256,7 @@ def test_a_user_is_erased_with_the_projects_that_an_import_made(cli: Cli, tmp_pa
     assert cli.kept("leaver", "text") == []
     assert cli("scopes", "--user", "leaver", "--json").document == {"scopes": []}
     assert cli.kept("stayer", "text") == ["Of one who stays"]
-    assert "remain" not in cli("erase", "--scope", "--yes", "--user", "stayer").stderr
+    assert "left in" not in cli("erase", "--scope", "--yes", "--user", "stayer").stderr
 
 
 def test_upkeep_commands_answer_in_json_and_in_words(cli: Cli) -> None:

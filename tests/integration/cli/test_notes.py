@@ -25,7 +25,7 @@ def test_a_folder_is_added_synced_searched_shown_and_checked(cli: Cli, tmp_path:
     (vault / "lamps").mkdir(parents=True)
     (vault / "lamps" / "storm-lantern.md").write_text(LANTERN, encoding="utf-8")
     assert cli("notes", "add", str(vault), *scope, "--json").document["name"] == "vault"
-    assert "1 files, 1 new, 2 chunks added" in cli("notes", "sync", *scope).stdout
+    assert "1 file, 1 new, 2 chunks added" in cli("notes", "sync", *scope).stdout
     # When it is searched / Then the citation opens at the named line
     [first, *_] = cli("notes", "search", "What does the storm lantern burn?", *scope, "--json").document["hits"]
     assert first["hit"]["citation"] == "storm-lantern.md:5"
@@ -65,7 +65,7 @@ def test_tags_counts_and_what_is_forgotten(cli: Cli, tmp_path: Path) -> None:
     assert "blob.md" in cli("notes", "stats", *scope).stdout
     receipt = cli("notes", "erase", "lantern.md", *scope, "--json").document
     assert receipt["complete"]
-    assert "1 files" in cli("notes", "sync", "lib", *scope).stdout
+    assert "1 file" in cli("notes", "sync", "lib", *scope).stdout
     vault.rename(tmp_path / "away")
     [scan] = cli("notes", "sync", *scope, "--json", code=6).document["libraries"]
     assert scan["outcome"] == "unreadable"

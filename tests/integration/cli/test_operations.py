@@ -116,6 +116,8 @@ def test_a_backup_is_brought_back_into_another_home_and_moved_to_another_model(c
         assert back["memories"] == done["memories"]
         (hit,) = other("recall", "What is she allergic to?", "-k", "1", "--user", "lin", "--json").document["hits"]
         assert hit["node"]["id"] == memory_id
+        # And an embedder that there is none of is refused by the name of its option
+        assert "--provider: Input should be 'e5'" in other("reembed", "--provider", "zz", code=5).stderr
         # And all of it can be moved to the other packaged model, which every command takes from then on
         moved = other("reembed", "--provider", "use", "--drop-old", "--json").document
         assert moved["dropped_collections"] == 1

@@ -61,8 +61,8 @@ def test_the_commands_of_a_chat_loop_are_commands_of_the_shell(cli: Cli) -> None
     assert shown == [
         "core: 8 tokens",
         "session: 96000 tokens, 75% of its limit",
-        "short-term: 1 memories",
-        "long-term: 0 memories",
+        "short-term memories: 1",
+        "long-term memories: 0",
         "indexed: 3, vectors: 3",
         "the session uses 75% of its context",
         "1 of 100 short-term memories",

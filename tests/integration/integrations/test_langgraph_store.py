@@ -108,6 +108,12 @@ class TestOperations:
         with pytest.raises(ValueError, match="Unknown operation"):
             store.batch([object()])  # type: ignore[list-item]
 
+    def test_a_lone_string_is_no_namespace_of_its_letters(self, store: BiemStore) -> None:
+        for op in (GetOp("foo", "key"), SearchOp("foo"), PutOp("foo", "key", {"a": 1}), PutOp("foo", "key", None)):  # type: ignore[arg-type]
+            with pytest.raises(biem.InvalidInput, match="must be a list of labels"):
+                store.batch([op])
+        assert store.list_namespaces() == []
+
     def test_raw_operations_cannot_name_another_namespace(self, store: BiemStore) -> None:
         # Given an item two levels down
         store.put(("foo", "bar"), "key", {"data": "inner"})

@@ -272,7 +272,7 @@ def test_what_a_library_needs_is_said_until_it_is_done(memory: biem.Memory, vaul
     assert "run `biem notes sync`" in advice()
     memory.notes.sync(wait=False)
     if memory.notes.stats()[0].pending_chunks:
-        assert "by their words only" in advice()
+        assert "found by words only" in advice()
     memory.notes.sync()
     assert advice() == ""
     # When the disk is away / Then what is known of it still answers, and says why it gets old

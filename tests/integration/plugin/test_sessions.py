@@ -104,7 +104,7 @@ def test_commands_of_the_user_are_answered_and_change_the_session(memory: biem.M
     assert "new session" in (plugin.command("/new") or "")
     plugin.record_user_message("The red kettle belongs to Bo", tokens=20)
     assert [message["content"] for message in plugin.window()] == ["The red kettle belongs to Bo"]
-    assert "1 messages" in (plugin.command(f"/session restore {first.id}") or "")
+    assert "messages: 1" in (plugin.command(f"/session restore {first.id}") or "")
     assert [message["content"] for message in plugin.window()] == ["The blue kettle belongs to Ann"]
     assert "no session" in (plugin.command("/session restore 0190b0a0-0000-7000-8000-000000000000") or "")
     assert "kettle" in (plugin.command("/memory search kettle") or "")

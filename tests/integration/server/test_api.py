@@ -69,6 +69,9 @@ def test_a_change_names_the_revision_that_it_read(site: Site) -> None:
     changed = browser.patch(address, json={"text": "The door code is 4712"}, headers={"If-Match": tag})
     assert (changed.json()["revision"], changed.headers["etag"]) == (2, '"2"')
     problem(browser.patch(address, json={"text": "4713"}, headers={"If-Match": tag}), 412, "revision-mismatch")
+    for wrong in ("2", "*", '"two"', '"1", "2"', '"' + "9" * 10 + '"'):
+        told = problem(browser.patch(address, json={"text": "4713"}, headers={"If-Match": wrong}), 422, "invalid-input")
+        assert told["detail"] == 'If-Match must be the revision that was read, in quotes, such as "3"; the ETag has it'
 
     # And the history has both, and a former one can be brought back
     assert [each["text"][-4:] for each in browser.get(f"{address}/history").json()] == ["4711", "4712"]

@@ -2,7 +2,7 @@
 
 import io
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -16,6 +16,8 @@ from biem.client.memory import RemoteMemory
 from biem.domain.access.key import ApiKey
 from biem.errors import AccessDenied, BiemError, InvalidInput, KeyInvalid, NotFound, RefConflict, RevisionConflict
 from tests.integration.server.conftest import Site
+
+Call = Callable[[Any, str], object]
 
 
 def opened(site: Site, **binding: Any) -> tuple[biem.Memory, RemoteMemory, ApiKey]:
@@ -129,6 +131,104 @@ def test_changes_made_remotely_are_those_of_the_memory(site: Site, tmp_path: Pat
     plugin = biem.BIEMContextPlugin(there, conversation="c2")
     assert plugin.record_user_message("My bees live in Sintra") is not None
     assert "Sintra" in plugin.prepare_context("Where do my bees live?")
+
+
+_WRONG: Mapping[str, Call] = {
+    "text must be a string, not bytes": lambda memory, _: memory.remember(b"x"),
+    "text must be a string, not datetime": lambda memory, _: memory.remember(datetime.now(UTC)),
+    "reason must be a string, not bytes": lambda memory, _: memory.remember("x", reason=b"x"),
+    "ref must be a string, not float": lambda memory, _: memory.remember("x", ref=float("nan")),
+    "at must be a datetime, not str": lambda memory, _: memory.remember("x", at="2026-05-04T09:30:00Z"),
+    "ttl must be a timedelta": lambda memory, _: memory.remember("x", ttl=5),
+    "metadata cannot be stored as JSON: Object of type bytes": lambda memory, _: memory.remember(
+        "x", metadata={"a": b"x"}
+    ),
+    "metadata cannot be stored as JSON: Out of range": lambda memory, _: memory.remember(
+        "x", metadata={"a": float("nan")}
+    ),
+    "importance must be a number": lambda memory, _: memory.remember("x", importance=True),
+    "importance must be a number from 1 to 5": lambda memory, _: memory.remember("x", importance=9.0),
+    "kind 'fact' is unknown; choose one of knowledge": lambda memory, _: memory.remember("x", kind="fact"),
+    "text has a lone surrogate": lambda memory, _: memory.remember("a\ud800"),
+    "text has a NUL character": lambda memory, _: memory.remember("a\0"),
+    "items must be a list of mappings": lambda memory, _: memory.remember_many("abc"),
+    "item 1: text must be a string, not bytes; 0 items": lambda memory, _: memory.remember_many(
+        [{"text": "y"}, {"text": b"x"}]
+    ),
+    "item 0: 'foo' is unknown; known are": lambda memory, _: memory.remember_many([{"text": "y", "foo": 1}]),
+    "top_k must be a whole number": lambda memory, _: memory.recall("x", top_k=True),
+    "top_k must be a whole number from 1 to 1,000, not -1": lambda memory, _: memory.recall("x", top_k=-1),
+    "tags must be a list": lambda memory, _: memory.list(tags=b"x"),
+    "limit must be a whole number": lambda memory, _: memory.list(limit=None),
+    "order 'best' is unknown; choose one of newest": lambda memory, _: memory.list(order="best"),
+    "after has a lone surrogate": lambda memory, _: memory.list(after="a\ud800"),
+    "sentiment must be a": lambda memory, _: memory.recall("x", sentiment="ab"),
+    "expect must be the number of a revision": lambda memory, one: memory.revise(one, text="y", expect=0),
+    "revision must be": lambda memory, one: memory.revert(one, None),
+    "to must be a Scope": lambda memory, _: memory.move("p", every=True),
+    "is not an id": lambda memory, _: memory.erase(b"x"),
+    "out must be a path or an open binary file": lambda memory, _: memory.export(None),
+    "cannot be written: No such file": lambda memory, _: memory.export("/nowhere/at/all.jsonl"),
+    "exists; choose another path": lambda memory, _: memory.export("/"),
+    "source must be a path or an open binary file": lambda memory, _: memory.import_(None),
+    "source is open as text": lambda memory, _: memory.import_(io.StringIO("x")),
+    "the folder must be a path, not int": lambda memory, _: memory.notes.add(5),
+    "relation 'next' is unknown": lambda memory, _: memory.notes.expand("x", "next"),
+    "query must be a string, not bytes": lambda memory, _: memory.items.search(("a",), query=b"x"),
+}
+
+
+@pytest.mark.parametrize("said", list(_WRONG))
+def test_wrong_arguments_are_refused_alike_here_and_there(site: Site, said: str) -> None:
+    # Given one memory, here and through the server / When it is called with what it does not take
+    here, there, _ = opened(site)
+    one = here.remember("The boat is called Andorinha")
+    for memory in (here, there):
+        with pytest.raises(InvalidInput) as caught:
+            _WRONG[said](memory, one)
+
+        # Then both refuse it, in the same words, before anything is stored
+        assert said in str(caught.value)
+    assert here.count() == 1
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda memory: memory.count(foo=1),
+        lambda memory: memory.list(foo=1),
+        lambda memory: memory.timeline(foo=1),
+        lambda memory: memory.context("x", foo=1),
+        lambda memory: memory.export(io.BytesIO(), foo=1),
+        lambda memory: memory.sessions.append(memory.sessions.open("c").id, "user", "x", foo=1),
+    ],
+)
+def test_an_argument_that_a_method_does_not_have_is_a_type_error(
+    site: Site, call: Callable[[biem.Memory], object]
+) -> None:
+    here, there, _ = opened(site)
+    for memory in (here, there):
+        with pytest.raises(TypeError, match=r"^got an unexpected keyword argument 'foo'; known are .*(kinds|tags), "):
+            call(memory)
+
+
+def test_what_does_not_fit_into_an_address_is_said(site: Site) -> None:
+    _, there, _ = opened(site)
+    for ask in (lambda: there.get("x" * 100_000), lambda: there.list(tags=["x" * 100_000])):
+        with pytest.raises(InvalidInput, match="too long for an address"):
+            ask()
+    with pytest.raises(InvalidInput, match="memory_id is empty"):
+        there.get("")
+
+
+def test_containers_and_choices_of_the_facade_are_taken_there_as_well(site: Site) -> None:
+    here, there, _ = opened(site)
+    one = there.remember("The boat is called Andorinha", tags=("a", "b"), metadata={"n": (1, 2)}, wait=True)
+    assert (here.get(one).tags, here.get(one).metadata) == (("a", "b"), {"n": [1, 2]})
+    for memory in (here, there):
+        assert memory.count(tags=("a",)) == memory.count(kinds=("knowledge",)) == 1
+        assert memory.recall("boat", exclude=(one,)) == []
+        assert memory.notes.verdicts(status=None) == []
 
 
 def test_a_key_that_does_not_open_is_a_separate_error(site: Site) -> None:

@@ -196,5 +196,5 @@ def test_a_wrong_body_is_named_in_the_words_of_what_it_was_meant_to_be(site: Sit
     # Then only what is wrong with that form is said
     assert said({"txt": "hi"}) == "body/OneMemory/text: is missing; body/OneMemory/txt: there is no such field"
     assert said({"text": "hi", "wai": True}) == "body/OneMemory/wai: there is no such field"
-    assert said({"items": [{"text": 5}]}) == "body/ManyMemories/items/0/text: Input should be a valid string"
+    assert said({"items": [{"text": 5}]}) == "body/ManyMemories/items/0/text: must be a string"
     assert said(["hi"]) == "body/OneMemory: must be a JSON object, with Content-Type: application/json"

@@ -367,7 +367,10 @@ def test_the_configuration_of_aimate_is_read(tmp_path: Path) -> None:
         ({"context": 3}, "context"),
         ({"embedding": {"provider": "deepseek"}}, "embedding.url"),
         ({"maintenance": {"interval_minutes": "x"}}, "interval_minutes"),
-        ({"short_term": {"default_ttl_days": 40}}, "from 7 to 30"),
+        (
+            {"short_term": {"default_ttl_days": 40}},
+            "default_ttl_days: Input should be less than or equal to 30, not 40",
+        ),
         ({"storage": {"mirror": "maybe"}}, "storage.mirror"),
         ({"storage": {"global_root": 3}}, "storage.global_root"),
         ({"storage": {"project_dir_name": "../other"}}, "inside of a project"),

@@ -159,6 +159,11 @@ def test_an_address_or_a_key_that_is_none_is_refused_without_being_quoted(addres
     assert word not in shown
 
 
+def test_a_key_that_is_not_set_is_refused_as_an_empty_one() -> None:
+    with pytest.raises(KeyInvalid, match="the key is empty"):
+        biem.remote("http://server", None)  # type: ignore[arg-type]
+
+
 def test_a_key_from_a_file_may_end_with_its_line() -> None:
     sent = []
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.domain.text import cut_bytes, one_line, require_clean, sha256, storable
+from biem.domain.text import counted, cut_bytes, one_line, require_clean, sha256, storable
 from biem.domain.tokens import wide_characters
 from biem.errors import InvalidInput
 
@@ -96,3 +96,17 @@ def test_what_postgresql_does_not_take_is_replaced_and_nothing_else(text: str) -
 @given(st.text(st.sampled_from("aé\u2e7f\u2e80长\U0001f600 \n")))
 def test_each_character_from_cjk_on_is_a_token(text: str) -> None:
     assert wide_characters(text) == sum(c > "\u2e7f" for c in text)
+
+
+@pytest.mark.parametrize(
+    ("number", "one", "several", "said"),
+    [
+        (1, "memory", "", "1 memory"),
+        (2, "memory", "", "2 memories"),
+        (0, "file", "", "0 files"),
+        (1, "line is", "lines are", "1 line is"),
+        (3, "line is", "lines are", "3 lines are"),
+    ],
+)
+def test_what_is_counted_stands_in_its_number(number: int, one: str, several: str, said: str) -> None:
+    assert counted(number, one, several) == said

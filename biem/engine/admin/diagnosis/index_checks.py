@@ -14,6 +14,7 @@ from random import Random
 from uuid import UUID
 
 from biem.domain.diagnosis import Depth, Finding, Limits, Tally
+from biem.domain.text import counted
 from biem.ports.diagnosis import IndexInspection, KnownRows, RecordsInspection, Repairs
 
 _LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff"
@@ -65,7 +66,7 @@ class RowCheck:
             yield Finding(
                 "memory_not_indexed",
                 "error",
-                f"{lost.count} memories are active, but the vector index does not have them: found by no meaning",
+                f"{counted(lost.count, 'active memory')} missing in the vector index: found by no meaning",
                 "`biem diagnose --fix` indexes them again, `biem reindex` rebuilds all",
                 lost.count,
                 tuple(lost.samples),
@@ -75,7 +76,7 @@ class RowCheck:
             yield Finding(
                 "row_without_memory",
                 "warning",
-                f"{orphans.count} rows of the vector index belong to no live memory: they displace other results",
+                f"{counted(orphans.count, 'row')} of the vector index without a live memory: they displace others",
                 "`biem diagnose --fix` removes them",
                 orphans.count,
                 tuple(orphans.samples),

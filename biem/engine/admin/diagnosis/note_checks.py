@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from biem.domain.diagnosis import Depth, Finding, Limits, Tally
+from biem.domain.text import counted
 from biem.ports.clock import Clock
 from biem.ports.notes.index import NoteIndex
 from biem.ports.notes.records import NoteRecords
@@ -48,7 +49,7 @@ class NoteCheck:
             yield Finding(
                 "note_library_unreadable",
                 "warning",
-                f"{len(lost)} folders of notes cannot be read; what is known of them stays searchable",
+                f"{counted(len(lost), 'folder')} of notes cannot be read; what is known stays searchable",
                 "mount the folder, or `biem notes remove` the library",
                 len(lost),
                 tuple(each.root for each in lost[: self._limits.samples]),
@@ -58,7 +59,7 @@ class NoteCheck:
             yield Finding(
                 "note_library_held",
                 "warning",
-                f"{len(held)} libraries miss most of their files, so no note was deleted",
+                f"{counted(len(held), 'library')} without most of the files, so no note was deleted",
                 "bring the files back, or `biem notes sync LIBRARY --accept-deletions`",
                 len(held),
                 tuple(each.name for each in held[: self._limits.samples]),
@@ -87,7 +88,7 @@ class NoteCheck:
             yield Finding(
                 "note_failed",
                 "warning",
-                f"{len(failed)} notes could not be indexed; they are found by their words",
+                f"{counted(len(failed), 'note')} could not be indexed: found by words only",
                 "correct the files by the reasons in `biem notes stats`; a changed file is tried again",
                 len(failed),
                 tuple(failed[: self._limits.samples]),
@@ -96,7 +97,7 @@ class NoteCheck:
             yield Finding(
                 "note_pending",
                 "warning",
-                f"{late} notes have been waiting for more than {_LATE_S / 60:.0f} minutes to be indexed",
+                f"{counted(late, 'note')} waiting for more than {_LATE_S / 60:.0f} minutes to be indexed",
                 "see that a process with workers runs, or run `biem notes sync`",
                 late,
             )
@@ -119,7 +120,7 @@ class NoteCheck:
             yield Finding(
                 "note_not_indexed",
                 "error",
-                f"{missing.count} chunks of notes are missing in the vector index: found by their words only",
+                f"{counted(missing.count, 'chunk')} of notes missing in the vector index: found by words only",
                 "`biem diagnose --fix` indexes them again, `biem reindex` rebuilds all",
                 missing.count,
                 tuple(missing.samples),
@@ -129,7 +130,7 @@ class NoteCheck:
             yield Finding(
                 "row_without_note",
                 "warning",
-                f"{spare.count} rows of the vector index belong to no chunk of a note",
+                f"{counted(spare.count, 'row')} of the vector index without a chunk of a note",
                 "`biem diagnose --fix` removes them",
                 spare.count,
                 tuple(spare.samples),

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from biem.domain.diagnosis import Depth, Finding
+from biem.domain.text import counted
 from biem.ports.diagnosis import MoveInspection
 
 _MOST_TOLD = 20
@@ -42,8 +43,8 @@ class MoveCheck:
             yield Finding(
                 "move_unfinished",
                 "note",
-                f"{one.left} memories are still to be moved from {one.source} to {one.target}: a program does it, "
-                "or was interrupted; each is in one of the two, and found there",
+                f"{counted(one.left, 'memory')} still to be moved from {one.source} to {one.target}: a program "
+                "does it, or was interrupted; each is in one of the two, and found there",
                 "if no program does, the same `biem move` again, which goes on there",
                 one.left,
             )

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from biem.domain.diagnosis import Depth, Finding, Limits
+from biem.domain.text import counted
 from biem.errors import BiemError
 from biem.ports import Clock, EmbedderInfo
 from biem.ports.diagnosis import Disk, IndexInspection, PlaceInspection, SchemaInspection
@@ -175,7 +176,7 @@ class IndexCheck:
             yield Finding(
                 "other_collections",
                 "note",
-                f"{sum(collection.rows or 0 for collection in left)} rows are in collections of other models",
+                f"{counted(sum(collection.rows or 0 for collection in left), 'row')} in collections of other models",
                 "if no program uses them any more, and no move to one of them is unfinished: `biem reembed --drop-old`",
                 len(left),
                 tuple(collection.name for collection in left),

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from biem.domain.diagnosis import Depth, Finding, Limits, Tally
 from biem.domain.scope import Scope
+from biem.domain.text import counted
 from biem.errors import StoreUnavailable
 from biem.ports import Clock, Records
 from biem.ports.diagnosis import RecordsInspection, Repairs, ScopeState, Workers
@@ -50,7 +51,7 @@ class OutboxCheck:
             yield Finding(
                 "dead_letters",
                 "error",
-                f"{state.dead} memories could not be indexed in several attempts; they are found by their words only",
+                f"{counted(state.dead, 'memory')} could not be indexed in several attempts: found by words only",
                 "`biem dead` shows why; repair that, then `biem retry`",
                 state.dead,
                 state.dead_ids,
@@ -61,8 +62,8 @@ class OutboxCheck:
             yield Finding(
                 "memory_refused",
                 "warning",
-                f"{state.refused} memories were not indexed in several attempts although the servers answer; they are "
-                f"found by their words only, and tried again and again: {state.refused_for}",
+                f"{counted(state.refused, 'memory')} not indexed in several attempts although the servers answer: "
+                f"found by words only, and tried again and again: {state.refused_for}",
                 "repair what the message reports, then `biem diagnose --fix` tries them at once; or `biem erase` them",
                 state.refused,
                 state.refused_ids,
@@ -79,7 +80,7 @@ class OutboxCheck:
             yield Finding(
                 "worker_missing",
                 "error",
-                f"no worker {'answers' if alive is not None else 'holds any job'}, and {state.due} jobs are due",
+                f"no worker {'answers' if alive is not None else 'holds any job'}; due: {counted(state.due, 'job')}",
                 "start a program with BIEM_QUEUE=thread, or `celery -A biem.workers.app worker -Q encode,maintain`",
                 max(1, state.due),
                 mended="processed here, once" if mend and alive is None else "",
@@ -88,7 +89,7 @@ class OutboxCheck:
             yield Finding(
                 "outbox_lags",
                 "warning",
-                f"{state.due} jobs are due, the oldest for {state.due_for_s:.0f} s: new memories are found by words",
+                f"{counted(state.due, 'job')} due, oldest: {state.due_for_s:.0f} s; new memories are found by words",
                 "start the broker" if cut_off else "start more workers; `biem perf` shows which stage takes long",
                 state.due,
                 mended="processed here, once" if mend else "",
@@ -143,7 +144,7 @@ class CanvasCheck:
             yield Finding(
                 "canvas_stale",
                 "warning",
-                f"{stale.count} memories are hot in the records and not in their canvas, or the reverse",
+                f"{counted(stale.count, 'memory')} hot in the records and not in the canvas, or the reverse",
                 "`biem diagnose --fix`, or wait for the next sweep",
                 stale.count,
                 tuple(stale.samples),
@@ -210,7 +211,7 @@ class GraphCheck:
             yield Finding(
                 "graph_behind",
                 "error",
-                f"{behind.count} links are newer than their scope's version: no process loads them",
+                f"{counted(behind.count, 'link')} newer than the version of the scope: no process loads that",
                 "`biem diagnose --fix` renumbers them",
                 behind.count,
                 tuple(behind.samples[: self._limits.samples]),
@@ -220,7 +221,7 @@ class GraphCheck:
             yield Finding(
                 "links_dangle",
                 "warning",
-                f"links lead to {dangling.count} memories or concepts that are not there",
+                f"ends of links that are no memory or concept: {dangling.count}",
                 "`biem diagnose --fix`, or wait for the job `integrity`",
                 dangling.count,
                 tuple(dangling.samples),
@@ -231,8 +232,8 @@ class GraphCheck:
             yield Finding(
                 "other_model",
                 "warning",
-                f"{sum(foreign.values())} active memories were indexed by another model than {self._model} ({told}): "
-                "this process finds them by words only",
+                f"{counted(sum(foreign.values()), 'active memory')} not indexed by {self._model} ({told}), "
+                "found by this process by words only",
                 "`biem reembed` moves all memories to one model; give all programs the same BIEM_EMBEDDER__*",
                 sum(foreign.values()),
             )

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from biem.config import Settings
 from biem.domain.designs.numbers import NUMBERS
 from biem.domain.node import Hit, Node, new_id
 from biem.domain.policies.context import ContextPolicy
@@ -248,7 +249,7 @@ def test_a_long_text_shows_what_the_question_is_about() -> None:
 )
 def test_numbers_that_mean_nothing_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="context"):
-        ContextPolicy(**wrong)
+        Settings(context=ContextPolicy(**wrong))
 
 
 def test_each_hit_that_is_not_shown_has_the_reason() -> None:

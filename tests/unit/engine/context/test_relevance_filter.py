@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from biem.config import Settings
 from biem.domain.node import Hit, Hits, Node
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.scope import Scope
@@ -150,4 +151,4 @@ def test_it_is_off_unless_asked_for_and_without_a_model() -> None:
 def test_a_number_out_of_range_is_refused() -> None:
     for wrong in (-1, 51):
         with pytest.raises(ValueError, match="second_look"):
-            ContextPolicy(second_look=wrong)
+            Settings(context=ContextPolicy(second_look=wrong))

@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 
+from biem.config import Settings
 from biem.domain.node import Hit, Hits, Node, new_id
 from biem.domain.policies.recall import RerankPolicy
 from biem.domain.scope import Scope
@@ -203,4 +204,4 @@ def test_choices_that_mean_nothing_are_refused_with_what_there_is(wrong: dict[st
 @pytest.mark.parametrize("wrong", [{"top_n": 0}, {"timeout_s": 0.0}, {"pause_s": -1.0}, {"text_chars": 0}])
 def test_numbers_that_mean_nothing_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="rerank"):
-        RerankPolicy(**wrong)  # type: ignore[arg-type]
+        Settings(rerank=RerankPolicy(**wrong))  # type: ignore[arg-type]

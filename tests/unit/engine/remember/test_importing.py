@@ -98,7 +98,7 @@ def test_a_dry_run_counts_the_same_and_stores_nothing() -> None:
     done = run(shelf, *entries)
     assert (planned.read, planned.stored, planned.already_there) == (done.read, done.stored, done.already_there)
     assert (done.stored, done.already_there) == (2, 2)
-    with pytest.raises(InvalidInput, match="text is bad; 1 earlier messages would be stored"):
+    with pytest.raises(InvalidInput, match="text is bad; 1 earlier message would be stored"):
         run(shelf, record("fine"), record("bad"), dry_run=True)
 
 
@@ -113,6 +113,8 @@ def test_a_refused_record_is_named_and_what_precedes_it_stays() -> None:
         "repair it, or leave bad lines out with skip_bad=True"
     )
     assert len(shelf.kept) == 4
+    with pytest.raises(InvalidInput, match="; 1 earlier message is stored; "):
+        run(Shelf(), record("text"), record("bad"))
     entries.insert(6, BadLine("x.json", 3, 2, "no JSON"))
     report = run(shelf, *entries, skip_bad=True)
     assert (report.read, report.stored, report.already_there, report.bad) == (7, 2, 4, 2)

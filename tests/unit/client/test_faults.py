@@ -7,7 +7,7 @@ import pytest
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from biem.server.faults import place_of, words_of
+from biem.client.faults import place_of, words_of
 from biem.server.mcp.tools import build
 
 
@@ -21,9 +21,13 @@ def refused(name: str, **arguments: Any) -> str:
     ("name", "arguments", "said"),
     [
         ("remember", {}, "remember: text: is missing"),
-        ("recall", {"query": "q", "top_k": 0}, "recall: top_k: Input should be greater than or equal to 1"),
-        ("recall", {"query": "q", "since": "a day ago"}, "recall: since: Input should be a valid datetime"),
-        ("remember", {"text": 5, "importance": 9}, "remember: text: Input should be a valid string; importance: Inp"),
+        ("recall", {"query": "q", "top_k": 0}, "recall: top_k: must be greater than or equal to 1"),
+        ("recall", {"query": "q", "since": "a day ago"}, "recall: since: must be a time in ISO 8601"),
+        (
+            "remember",
+            {"text": 5, "importance": 9},
+            "remember: text: must be a string; importance: must be",
+        ),
     ],
 )
 def test_an_agent_reads_which_argument_of_a_tool_is_wrong(name: str, arguments: dict[str, Any], said: str) -> None:
