@@ -11,7 +11,7 @@ from biem.engine.context.block import Context
 Answer = tuple[Context, Hits]
 """A block, and what was found for it."""
 _NEAREST = 5
-"""Hits of the message itself, one of which a block in full has to have."""
+"""Hits of one question, among which a line of the block for the other has to be."""
 _IN_DOUBT = 0.1
 """By so much a question with a thing added must be surer of its answer than the message itself."""
 
@@ -20,16 +20,20 @@ def answer(ask: Callable[[str], Answer], message: str, meant: Meant) -> Answer:
     """The block for a message that means this; `ask` finds the block for a question.
 
     Memories, too, are told without the thing that was named before them: "It cost 2,400", 一晚四百二. So where a thing
-    was put in, the message itself is asked, too, and its block is shown unless the other one is surer.
+    was put in, the message itself is asked, too, and its block is shown unless the other one is surer. Where a name
+    was put in, it is asked if nothing else answers, and shown if the question in full finds its first line, too.
     """
     if meant.stands:
         return _in_both(ask, message, meant)
     block, hits = ask(meant.text)
     if meant.text != message:
         block = replace(block, asked=meant.text)
-    if meant.sure:
+    if meant.sure and (_shows(block, hits) or not meant.pronoun):
         return block, hits
     as_said = ask(message)
+    if meant.sure:
+        nearest = {hit.node.id for hit in hits[:_NEAREST]}
+        return as_said if as_said[0].hits and as_said[0].hits[0].node.id in nearest else (block, hits)
     if not _shows(*as_said) or not _shows(block, hits):
         return as_said if _shows(*as_said) else (block, hits)
     surer = (block.confidence or 0.0) > (as_said[0].confidence or 0.0) + _IN_DOUBT

@@ -53,7 +53,7 @@ def meant(message: str, rounds: Sequence[Round]) -> Meant:
         if "，" in text[: pronoun.start()] or any(one.start < pronoun.start() for one in persons_in(text)):
             return as_it_is
         name = _meant_by(pronoun[0], rounds)
-        return Meant(text.replace(pronoun[0], name)) if name else as_it_is
+        return Meant(text.replace(pronoun[0], name), pronoun=True) if name else as_it_is
     if (it := _IT.search(text)) is not None:
         thing = (mentioned.person(rounds, "") if it["it"] == "它" else "") or mentioned.thing(rounds)
         return Meant(f"{text[: it.start('it')]}{thing}{text[it.end() :]}", sure=False) if thing else as_it_is

@@ -124,7 +124,7 @@ def meant(message: str, rounds: Sequence[Round]) -> Meant:
     text = _CONJUNCTION.sub("", message)
     text = text[:1].upper() + text[1:]
     if full := _with_persons(text, rounds):
-        return Meant(_with_things(full, rounds) or full)
+        return Meant(_with_things(full, rounds) or full, pronoun=True)
     if any(not one.name.lower().startswith("the ") for one in persons_in(text)):
         return as_it_is
     if full := _with_things(text, rounds):

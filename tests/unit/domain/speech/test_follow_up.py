@@ -58,7 +58,7 @@ def test_a_part_alone_asks_the_last_question_of_it(said: tuple[str, ...], meant:
     ],
 )
 def test_a_pronoun_is_the_person_mentioned_last_who_may_be_meant(said: tuple[str, ...], meant: str) -> None:
-    assert asked(*said) == Meant(meant)
+    assert asked(*said) == Meant(meant, pronoun=True)
 
 
 def test_a_dialogue_is_followed_from_question_to_question() -> None:

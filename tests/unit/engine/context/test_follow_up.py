@@ -107,3 +107,15 @@ def test_a_thing_does_not_lead_past_a_newer_line_that_both_find(days: int, shown
     # When it is asked / Then the newer line is shown
     block, _ = answer(ask, "How much?", ADDED)
     assert block.hits[0].node.id == shown
+
+
+@pytest.mark.parametrize(("nearest", "shown"), [("family", ["family"]), ("other", [])])
+def test_a_memory_that_was_told_with_the_pronoun_answers_where_the_name_finds_nothing(
+    nearest: str, shown: list[str]
+) -> None:
+    # Given a question with a name, whose block is empty, and a block for the message with the pronoun
+    blocks = Blocks({"Where's his family?": ([hit("family")], 0.9)}, [hit(nearest)])
+    # When it is asked / Then that block is shown if the name finds its first line, too
+    block, _ = answer(blocks, "Where's his family?", Meant("Where's Femi's family?", pronoun=True))
+    assert [one.node.id for one in block.hits] == shown
+    assert block.asked == ("" if shown else "Where's Femi's family?")
