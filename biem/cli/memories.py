@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from biem.cli.arguments import Tags, given_text
+from biem.cli.arguments import Tags, chat_messages, given_text
 from biem.cli.filters import Metadata, RecallFilters, metadata_values, parse_duration, require_one_of
 from biem.cli.invocation import NO_WORKER, Invocation, of
 from biem.cli.option_groups import with_options
@@ -166,15 +166,25 @@ def context(
     query: Annotated[str, typer.Argument(help="The message that the model will answer; - reads it from stdin.")],
     top_k: Annotated[int | None, typer.Option("--top-k", "-k", help="Maximum number of memories; default 5.")] = None,
     budget_tokens: Annotated[int | None, typer.Option(help="Maximum tokens of the block; default 1,000.")] = None,
+    history: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Chat messages before it, in JSON with role and content, a list or one a line; - reads stdin.",
+        ),
+    ] = None,
     *,
     filters: RecallFilters,
 ) -> None:
     """Print the context block for an agent's prompt."""
     invocation = of(context)
     out = invocation.out
+    if query == history == "-":
+        raise InvalidInput("the query and --history cannot both be read from stdin")
     words = given_text(query)
     _require_words(words, "the query")
     _require_top_k(invocation, top_k)
+    said = chat_messages(history) if history else []
     met = filters.conditions()
     invocation.asks = True
     with invocation.memory() as memory:
@@ -182,12 +192,13 @@ def context(
             words,
             top_k=top_k,
             budget_tokens=budget_tokens,
+            exclude=said,
             exclude_conversation=filters.exclude_conversation or (),
             **met,
         )
     hits = Hits(block.hits, degraded=block.degraded, indexing=block.indexing)
     out.note_incomplete(hits)
-    result = {"text": block.text, "confidence": block.confidence, **plain(hits)}
+    result = {"text": block.text, "confidence": block.confidence, "asked": block.asked, **plain(hits)}
     out.result(result, lambda: out.line(block.text) if block.text else None)
     if not block.text:
         out.note("nothing to tell")

@@ -16,6 +16,7 @@ from biem.client.wire import AboutServer, Stored, decoded
 from biem.domain.node import Node, Receipt, parse_id
 from biem.domain.note import NoteFinding
 from biem.domain.notes.library import Library, NoteHit, NotePassage, NoteVerdict, NoteVerdictStatus
+from biem.domain.prompt.contents import as_message
 from biem.domain.scope import Scope
 from biem.domain.text import require_path
 from biem.domain.transfer import ExportReport, MoveReport, TransferReport
@@ -53,6 +54,8 @@ class RemoteMemory(Memory):
         return f"<RemoteMemory {self._named or 'of its key'}>"
 
     def _call(self, call: Call, arguments: Mapping[str, Any]) -> Any:
+        if isinstance(held := arguments.get("exclude"), Sequence) and not isinstance(held, str):
+            arguments = {**arguments, "exclude": [as_message(one) or one for one in held]}
         return self._connection.call(self._named, call, arguments)
 
     # -- what it is -------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from pydantic import BeforeValidator, Field, Strict
 
 from biem.domain.node import Kind, Layer, Mode, Tier
+from biem.domain.prompt.contents import ChatMessage
 from biem.domain.revision import Unchanged
 from biem.domain.sessions.session import Role
 
@@ -50,6 +51,7 @@ _ON_THE_WIRE: Mapping[Any, Any] = {
     tuple[float, float]: Pair,
     Sequence[str]: Annotated[list[str], Strict(strict=False)],
     Mapping[str, Any]: Annotated[dict[str, Any], Strict(strict=False)],
+    ChatMessage: Annotated[dict[str, Any], Strict(strict=False)],
 }
 
 

@@ -21,6 +21,7 @@ from starlette.responses import Response
 
 from biem.domain.text import storable
 from biem.errors import BiemError
+from biem.memory import Memory
 from biem.server.caller import Caller, caller_of
 from biem.server.json_response import Json
 
@@ -31,6 +32,8 @@ DEADLINE_S = 1.0
 MOST_CHARS = 9_000
 """Of a longer text agents show their model a preview only."""
 _AT_ONCE = 8
+_READ_BEFORE = 8
+"""Messages of the session, as many as a follow-up question is read by."""
 _FIRST = "What is known of this project?"
 _OPEN, _CLOSE = "<biem-memory>", "</biem-memory>"
 _INJECTED = re.compile(f"{_OPEN}.*?(?:{_CLOSE}|$)", re.DOTALL)
@@ -114,8 +117,9 @@ def _block(caller: Caller, body: HookCall) -> str:
     """The memory block for a prompt, as marked text of at most 9,000 characters; empty without one."""
     prompt = _without_injections(body.prompt)
     try:
-        held = [{"role": "user", "content": prompt}]
-        found = caller.memory("read").context(prompt, session=body.session_id, exclude=held)
+        memory = caller.memory("read")
+        held = [*_said_before(memory, body.session_id), {"role": "user", "content": prompt}]
+        found = memory.context(prompt, session=body.session_id, exclude=held)
     except BiemError as error:
         logger.warning("no memory for a prompt: %s", error)
         return ""
@@ -123,6 +127,12 @@ def _block(caller: Caller, body: HookCall) -> str:
         logger.exception("no memory for a prompt")
         return ""
     return f"{_OPEN}\n{_cut(found.text)}\n{_CLOSE}" if found.text else ""
+
+
+def _said_before(memory: Memory, session: str) -> list[dict[str, Any]]:
+    """The newest messages of a session, oldest first: the prompt holds them, and a question may lean on them."""
+    kept = memory.list(conversations=[session], limit=_READ_BEFORE).items if session else ()
+    return [{"role": one.source, "content": one.text, "id": one.id} for one in reversed(kept)]
 
 
 def _cut(text: str) -> str:

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any, cast
 
 import pytest
+from langchain_core.messages import AIMessage, HumanMessage
 
 from biem.domain.fields import Fields
 from biem.domain.node import Hit, Node, new_id
@@ -235,6 +236,7 @@ def test_what_the_history_holds_is_not_asked_for(told: Told) -> None:
     one = plugin(told)
     memory_id = one.record_user_message("I live in  Bonn")
     history = [{"role": "user", "content": "I live in Bonn"}, {"role": "assistant", "content": "Nice", "id": "r2"}]
+    of_a_graph = [HumanMessage("I live in Bonn"), AIMessage("Nice")]
 
     # When each way to a prompt is taken with this history
     one.messages("base", history, "Where?")
@@ -243,6 +245,7 @@ def test_what_the_history_holds_is_not_asked_for(told: Told) -> None:
         pass
     one.complete("Where?", str.upper, history=history)
     asyncio.run(one.aprepare_context("Where?", history=history))
+    one.prepare_context("Where?", history=of_a_graph)
 
     # Then the history and the input are excluded, the message by its id
     held = [
@@ -252,6 +255,8 @@ def test_what_the_history_holds_is_not_asked_for(told: Told) -> None:
     ]
     assert [call["exclude"] for call in told.asked[:4]] == [held] * 4
     assert told.asked[4]["exclude"][:2] == held[:2]
+    assert told.asked[5]["exclude"][0] == held[0]
+    assert told.asked[5]["exclude"][1] == {"role": "assistant", "content": ["Nice"]}
 
 
 def test_whole_conversations_are_left_out_of_each_way_to_a_prompt(told: Told) -> None:

@@ -3,13 +3,21 @@
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from biem.domain.node import Node
 from biem.domain.text import require_clean
 from biem.errors import InvalidInput
 
-Excluded = str | Mapping[str, Any]
+
+class ChatMessage(Protocol):
+    """A message of LangChain, or another object with `content`, and `role` or `type`."""
+
+    @property
+    def content(self) -> Any: ...
+
+
+Excluded = str | Mapping[str, Any] | ChatMessage
 """An id, a `ref`, a text, or a chat message with `role` and `content`."""
 
 _ASSISTANTS = frozenset({"assistant", "ai", "bot", "chatbot", "model", "助手", "助理", "机器人"})
@@ -95,7 +103,7 @@ def known(conversations: str | Collection[str] = (), excluded: Collection[Exclud
             f"exclude_conversation must be the name of a conversation or a list of them, not {type(names).__name__}"
         )
     for name in names:
-        _require_string(name, "exclude_conversation")
+        _required_string(name, "exclude_conversation")
     if isinstance(excluded, str | bytes | Mapping) or not isinstance(excluded, Collection):
         raise InvalidInput(f"exclude must be a list of ids, texts or messages, not {type(excluded).__name__}")
     ids: set[str] = set()
@@ -104,17 +112,17 @@ def known(conversations: str | Collection[str] = (), excluded: Collection[Exclud
     said: set[tuple[str, str]] = set()
     texts_by_id: dict[str, frozenset[str]] = {}
     for one in excluded:
-        if isinstance(one, Mapping):
-            named, written = list(_ids_of(one)), list(filter(None, map(normalised, texts_of(one))))
+        if (message := as_message(one)) is not None:
+            named, written = list(_ids_of(message)), list(filter(None, map(normalised, texts_of(message))))
             ids.update(named)
-            said.update((role_of(str(one.get("role", "user"))), text) for text in written)
+            said.update((role_of(str(message.get("role", "user"))), text) for text in written)
             unresolved += bool(written and not named)
             if written:
                 texts_by_id |= {name: texts_by_id.get(name, frozenset()).union(written) for name in named}
             continue
-        _require_string(one, "exclude")
-        ids.add(one)
-        texts.add(normalised(one))
+        text = _required_string(one, "exclude")
+        ids.add(text)
+        texts.add(normalised(text))
         unresolved += 1
     conversation = frozenset(filter(None, names))
     return Known(frozenset(ids), conversation, frozenset(texts - {""}), frozenset(said), unresolved, texts_by_id)
@@ -125,11 +133,21 @@ def messages_in(excluded: Collection[Excluded], query: str) -> list[tuple[str, s
 
     Of a message in parts the first text.
     """
-    messages = [(str(one.get("role", "user")), texts_of(one)) for one in excluded if isinstance(one, Mapping)]
+    given = filter(None, map(as_message, excluded))
+    messages = [(str(one.get("role", "user")), texts_of(one)) for one in given]
     said = [(role_of(role), texts[0]) for role, texts in messages if texts and role.casefold() not in _SILENT]
     if said and said[-1][0] == "user" and normalised(said[-1][1]) == normalised(query):
         said.pop()
     return said
+
+
+def as_message(given: object) -> Mapping[str, Any] | None:
+    """A chat message by its keys; None for what is none. The `id` of an object is its framework's, and no memory's."""
+    if isinstance(given, Mapping):
+        return given
+    if not hasattr(given, "content"):
+        return None
+    return {"role": getattr(given, "role", None) or getattr(given, "type", "user"), "content": given.content}
 
 
 def _ids_of(message: Mapping[str, Any]) -> Iterable[str]:
@@ -153,7 +171,8 @@ def _role(node: Node) -> str:
     return node.source if node.source in ("user", "assistant") else role_of(node.speaker)
 
 
-def _require_string(value: object, what: str) -> None:
+def _required_string(value: object, what: str) -> str:
     if not isinstance(value, str):
         raise InvalidInput(f"one of {what} is {type(value).__name__}; give strings, or messages with role and content")
     require_clean(value, f"one of {what}")
+    return value

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypedDict, cast
 
-from biem.domain.prompt.contents import Excluded, normalised, role_of, texts_of
+from biem.domain.prompt.contents import ChatMessage, Excluded, as_message, normalised, role_of, texts_of
 from biem.domain.text import storable
 from biem.engine.query.request import Conditions
 
@@ -48,7 +48,7 @@ class BlockConditions(Conditions, total=False):
 class Asking(BlockConditions, total=False):
     """Keyword arguments of a block: as above, and the chat messages that the prompt holds."""
 
-    history: Sequence[Mapping[str, Any]]
+    history: Sequence[Mapping[str, Any] | ChatMessage]
 
 
 class Recorded:
@@ -69,7 +69,7 @@ class Recorded:
         """The content of a prompt with this history and input, in the form of `recall`'s `exclude`; other items are
         ignored.
         """
-        messages = [one for one in history if isinstance(one, Mapping)]
+        messages = filter(None, map(as_message, history))
         held: list[Excluded] = []
         for message in [*messages, {"role": "user", "content": user_input}]:
             role = role_of(str(message.get("role", "user")))

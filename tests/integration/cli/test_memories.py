@@ -99,6 +99,28 @@ def test_memories_are_listed_counted_and_reported_in_order_of_time(cli: Cli) -> 
     assert "no memories" in cli("list", "--where", '{"project": "x"}', *scope).stderr
 
 
+def test_a_question_is_read_with_the_chat_before_it(cli: Cli, tmp_path: Path) -> None:
+    # Given memories of two persons, and a chat about one of them
+    scope = ("--user", "chat")
+    for told in ("My sister Maren lives in Halden", "My mother lives in Bergvik"):
+        cli("remember", told, *scope, "--wait")
+    chat = [
+        {"role": "user", "content": "When does my sister come?"},
+        {"role": "assistant", "content": "On Friday."},
+    ]
+    lines_of_it = "\n".join(map(json.dumps, chat))
+    file = tmp_path / "chat.json"
+    file.write_text(json.dumps(chat, indent=1), "utf-8")
+
+    # When a question leans on it, from a file and from stdin / Then the block is that of the question in full
+    asked = ("context", "Where does she live?", *scope, "--json", "--history")
+    for given in (cli(*asked, str(file)), cli(*asked, "-", stdin=lines_of_it.encode())):
+        assert given.document["asked"] == "Where does my sister live?"
+        assert "Halden" in given.document["text"]
+    assert "no chat messages" in cli(*asked, "-", stdin=b"Where?", code=2).error["message"]
+    assert "an object with role" in cli(*asked, "-", stdin=b'["Where?"]', code=2).error["message"]
+
+
 def test_metadata_are_given_selected_by_and_replaced(cli: Cli) -> None:
     # Given a memory with metadata, and one with others
     scope = ("--user", "metadata")

@@ -54,6 +54,22 @@ def test_a_turn_is_kept_and_comes_back_before_the_next_prompt(site: Site) -> Non
     assert roles["Noted: heron is the staging server"] == ("assistant", "s1")
 
 
+def test_a_prompt_that_leans_on_the_session_is_read_in_full(site: Site) -> None:
+    # Given memories of two persons, and a session about each
+    browser = site.browser(site.key().token)
+    homes = {"sister": "My sister lives in Halden", "mother": "My mother lives in Bergvik"}
+    for who, told in homes.items():
+        hook(browser, "UserPromptSubmit", session_id="told", prompt=told, prompt_id=who)
+        hook(browser, "UserPromptSubmit", session_id=who, prompt=f"When does my {who} come?", prompt_id="p1")
+        hook(browser, "Stop", session_id=who, last_assistant_message="On Friday.", prompt_id="p1")
+    eventually(lambda: browser.get("/v1/count").json() == {"count": 6})
+
+    # When both go on alike / Then the first memory of each is about its own person
+    for who, told in homes.items():
+        block = hook(browser, "UserPromptSubmit", session_id=who, prompt="Where does she live?", prompt_id="p2")
+        assert told in next(line for line in block.splitlines() if line.startswith("1. "))
+
+
 @pytest.mark.parametrize("odd", ["\0", "\ud800"])
 def test_characters_that_no_store_accepts_cost_neither_the_block_nor_the_turn(site: Site, odd: str) -> None:
     # Given a session whose name, turns and texts have such characters / When something is said

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.messages import HumanMessage
 
 import biem
 from biem.client.memory import RemoteMemory
@@ -70,6 +71,7 @@ def test_the_remote_memory_answers_as_the_memory_does(site: Site) -> None:
         lambda memory: type(memory.recall("rope 7")),
         lambda memory: type(memory.recall("rope 7").notes),
         lambda memory: memory.context("Who sails Andorinha?").text,
+        lambda memory: memory.context("Who sails it?", exclude=[HumanMessage("Where is the boat Andorinha?")]).asked,
         lambda memory: [hit.node.id for hit in memory.recall_typed("rope", seed=4)],
     )  # fmt: skip
     for ask in same:

@@ -48,6 +48,8 @@ WRONG = [
     ["recall", "x", "--min-energy", "2"],
     ["recall", "x", "--sentiment", "0.5", "-0.5"],
     ["context", "x", "--top-k", "1000000"],
+    ["context", "x", "--history", "none.json"],
+    ["context", "-", "--history", "-"],
     ["import", "none.jsonl"],
     ["import", "none.json", "--format", "song"],
     ["remember", "x", "--ttl", "soon"],

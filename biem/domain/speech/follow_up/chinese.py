@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from biem.domain.speech.follow_up import mentioned
-from biem.domain.speech.follow_up.chinese_mentions import ASKED, TIME, persons_in
+from biem.domain.speech.follow_up.chinese_mentions import ASKED, ROLE_OR_HOUSE, TIME, persons_in
 from biem.domain.speech.follow_up.dialogue import Meant, Person, Round
 from biem.domain.text import late
 
@@ -30,6 +30,11 @@ _LIGHT = late(
     "|跟|和|用|叫|写|选|拿|取|贵|远|够|起|里|儿|[，,？?。！!\\s])+"
 )
 """A question that names nothing."""
+_ATTRIBUTE = late("(?:[资日话码号价费址龄格间积薪期票量]|专业)$")
+"""Ends what a person or thing is asked for: 工资, 生日, 电话."""
+_PART = late(f"(?=.{{2,9}}[？?]?$).*(?:{ASKED}|怎么)")
+"""A short question; it has a part of something, or is about one."""
+_NO_PART = late("[我你您咱吗0-9]|^什么(?:是|叫)|为什么|怎么(?![吃用去走付算喝擦开充停])")
 _LONGEST = 30
 _OF_PERSONS = late("的?(?:生日|住|做什么|干[嘛什]|有什么|不能吃|喜欢|爱吃|对什么|在做|多大|几岁|什么时候来|是做|现在)")
 """What only persons are asked for."""
@@ -47,15 +52,23 @@ def meant(message: str, rounds: Sequence[Round]) -> Meant:
         if "，" in text[: pronoun.start()] or any(one.start < pronoun.start() for one in persons_in(text)):
             return as_it_is
         name = _meant_by(pronoun[0], rounds)
-        return Meant(text.replace(pronoun[0], name)) if name else as_it_is
+        return Meant(text.replace(pronoun[0], name), pronoun=True) if name else as_it_is
     if (it := _IT.search(text)) is not None:
         thing = (mentioned.person(rounds, "") if it["it"] == "它" else "") or mentioned.thing(rounds)
         return Meant(f"{text[: it.start('it')]}{thing}{text[it.end() :]}", sure=False) if thing else as_it_is
     if (there := _THERE.search(text)) is not None:
         place = mentioned.place(rounds)
         return Meant(f"{text[: there.start('there')]}{place}{text[there.end() :]}", sure=False) if place else as_it_is
-    thing = mentioned.thing(rounds) if _LIGHT.fullmatch(text) else ""
-    return Meant(f"{thing}，{text}", thing, sure=False) if thing else as_it_is
+    stands = _LIGHT.fullmatch(text) is None
+    thing = mentioned.thing(rounds) if not stands or _names_a_part(text) else ""
+    return Meant(f"{thing}，{text}", thing, sure=False, stands=stands) if thing else as_it_is
+
+
+def _names_a_part(text: str) -> bool:
+    """Whether a question names a part of something, and not what it is a part of: 班主任是谁？, 哪家医院？, 专业？."""
+    if _NO_PART.search(text) or _TIMES.search(text) or (persons_in(text) and not ROLE_OR_HOUSE.match(text)):
+        return False
+    return _PART.match(text) is not None or _ATTRIBUTE.search(text.rstrip("？?")) is not None
 
 
 def _meant_by(pronoun: str, rounds: Sequence[Round]) -> str:
@@ -73,13 +86,17 @@ def _of_ellipsis(message: str, rest: str, rounds: Sequence[Round]) -> Meant:
             return Meant(message.replace(pronoun[0], name)) if name else as_it_is
         person = persons_in(last)[0]  # 他老婆呢 asks of her what was asked of him
         return Meant(f"{last[: person.start]}{rest.replace(pronoun[0], name)}{last[person.end :]}")
+    if rest.endswith("的") and _is_name(rest[:-1]):
+        rest = rest[:-1]
     if _BEFORE_THAT.match(rest):
         return Meant(f"以前{_NOW.sub('', last)}")
     if _ONLY_TIME.match(rest):
         former = _TIMES.search(last)
         return Meant(f"{last[: former.start()]}{rest}{last[former.end() :]}" if former else f"{rest}{last}")
     persons, named = persons_in(last), persons_in(rest)
-    if _is_name(rest) or (persons and not named and len(rest) == 2 and _asks_of_persons(last, persons[0])):
+    if _is_name(rest) or (
+        persons and not named and len(rest) == 2 and not _ATTRIBUTE.search(rest) and _asks_of_persons(last, persons[0])
+    ):
         if persons:
             return Meant(f"{last[: persons[0].start]}{rest}{last[persons[0].end :]}")
         if own := _OWN.search(last):

@@ -31,6 +31,10 @@ class Meant:
     """The thing that was added, because the message named none."""
     sure: bool = True
     """False where a thing was put in, or a place: the memories may be told without it, as the message is."""
+    pronoun: bool = False
+    """A name was put in for a pronoun, with which the memories may be told: "His family is in Lagos"."""
+    stands: bool = False
+    """The message names a part and may stand on its own: this is what it means where nothing answers it as it is."""
 
 
 @dataclass(frozen=True, slots=True)

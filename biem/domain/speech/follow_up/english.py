@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from biem.domain.speech.follow_up import mentioned
-from biem.domain.speech.follow_up.dialogue import Gender, Meant, Round
-from biem.domain.speech.follow_up.english_mentions import NAME, OWNER, names_before, persons_in, thing_in
+from biem.domain.speech.follow_up.dialogue import Gender, Meant, Person, Round
+from biem.domain.speech.follow_up.english_mentions import ATTRIBUTE, NAME, OWNER, names_before, persons_in, thing_in
 from biem.domain.text import late
 
 _ASKS = late(
@@ -41,7 +42,7 @@ _THERE = late(
 )
 _ELLIPSIS = late(
     rf"^\W*(?:{_FILLER})*(?P<leads>(?:and|or|but)(?: (?:what|how) about)?|(?:what|how) about)?\s*"
-    r"(?P<rest>[^,.!?]{1,60}?)\s*(?P<asks>\?)?\W*$",
+    r"(?P<rest>[^,.!?]{1,60}?)(?: too| as well)?\s*(?P<asks>\?)?\W*$",
     re.IGNORECASE,
 )
 _CONNECTED = late(rf"^\W*(?:{_FILLER})*(?:and|or|but|what about|how about)\b", re.IGNORECASE)
@@ -87,6 +88,23 @@ _KIND_ALONE = late(r"^\W*(?:which|what) [a-z]+\W*$", re.IGNORECASE)
 """Asks for a kind of thing, and says no more: "Which terminal?"."""
 _OWN_STATE = late(r"\b(?:am i|do i have|have i|i have|i had)\b", re.IGNORECASE)
 """Asks for the user himself: "How old am I?"."""
+_ADJUNCT = late(
+    r"^(?:about|at|by|for|from|in|on|since|to|until|with) (?:how (?:long|much|many)|what|when|where|which|whom?)\W*$",
+    re.IGNORECASE,
+)
+"""Asks for a further part of the last question: "For how much?", "With whom?"."""
+_PART = late(
+    r"^(?:what|who|which|where|when|how (?!do|can|to\b|is|are|was)\w+|is there|are there"
+    r"|(?:in|at|to|on|for|from|with|by) (?:what|which))\b",
+    re.IGNORECASE,
+)
+"""Begins a question for a part of something."""
+_NO_PART = late(
+    r"\b(?:i|my|our|we|you|your|why|she|he|her|his|they|their)\b|(?<!there )\ban?\b"
+    r"|\b(?:of|in|for|from|at|on|to) (?!what\b|which\b|it\b)\w|,",
+    re.IGNORECASE,
+)
+"""Says whose part it is, or asks for something else."""
 _MOST_UNASKED = 5
 """Words of "and my sister's" without a question mark."""
 _MOST_CONTENT = 2
@@ -106,13 +124,17 @@ def meant(message: str, rounds: Sequence[Round]) -> Meant:
     text = _CONJUNCTION.sub("", message)
     text = text[:1].upper() + text[1:]
     if full := _with_persons(text, rounds):
-        return Meant(_with_things(full, rounds) or full)
-    if persons_in(text):
+        return Meant(_with_things(full, rounds) or full, pronoun=True)
+    if any(not one.name.lower().startswith("the ") for one in persons_in(text)):
         return as_it_is
     if full := _with_things(text, rounds):
         return Meant(full, sure=False)
-    thing = mentioned.thing(rounds) if _names_nothing(text) else ""
-    return Meant(f"{text.rstrip(' ?.!')}, {thing}?", thing, sure=False) if thing else as_it_is
+    if _ADJUNCT.match(text):
+        return Meant(f"{rounds[-1].said.rstrip(' ?.!')}, {text[0].lower()}{text[1:]}", sure=False)
+    stands = not _names_nothing(text)
+    thing = mentioned.thing(rounds) if not stands or _names_a_part(text) else ""
+    full = f"{text.rstrip(' ?.!')}, {thing}?"
+    return Meant(full, "" if stands else thing, sure=False, stands=stands) if thing else as_it_is
 
 
 def _with_persons(text: str, rounds: Sequence[Round]) -> str:
@@ -169,6 +191,14 @@ def _names_nothing(text: str) -> bool:
     return all(word in _LIGHT for word in words) or _KIND_ALONE.match(text) is not None
 
 
+def _names_a_part(text: str) -> bool:
+    """Whether a question names a part of something, and not of what: "What's the address?", "Who sings?"."""
+    content = [word for word in _WORDS.findall(text.lower()) if word not in _LIGHT]
+    if not 0 < len(content) <= _MOST_CONTENT or _PART.match(text) is None:
+        return False
+    return not (_NO_PART.search(text) or _EXPLETIVE.search(text) or re.search(rf" {NAME}\b", text))
+
+
 def _of_ellipsis(message: str, rest: str, rounds: Sequence[Round]) -> Meant:
     """ "And my sister's?" after "When is my brother's birthday?" asks for my sister's birthday."""
     as_it_is, last, connected = Meant(message), rounds[-1].said, _CONNECTED.match(message) is not None
@@ -184,26 +214,29 @@ def _of_ellipsis(message: str, rest: str, rounds: Sequence[Round]) -> Meant:
         former = re.search(rf"\b{led['word']} (?:(?:{OWNER}|the) )?[\w'’-]+", last, re.IGNORECASE)
         return Meant(_put(rest, former, last) or message, sure=False)
     persons = [one for one in persons_in(last) if not _TOWARDS.search(last[: one.start])]
-    if _is_person(rest):
+    attribute = ATTRIBUTE.fullmatch(rest) is not None
+    if _is_person(rest) and not attribute:
         return Meant(f"{last[: persons[0].start]}{rest}{last[persons[0].end :]}") if persons else as_it_is
     if named:
         return Meant(f"{named}?")
     owned = (_DETERMINED.match(rest) and not rest.lower().startswith("the ")) or _MINE.search(rest)
-    if (
-        not connected
-        or "?" not in message
-        or _INDEFINITE.match(rest)
-        or owned
-        or set(_WORDS.findall(rest.lower())) <= _LIGHT
-    ):
+    says = attribute or (len(rest.split()) > 1 and not set(_WORDS.findall(rest.lower())) <= _LIGHT)
+    if "?" not in message or _INDEFINITE.match(rest) or owned or not says:
         return as_it_is
-    asked = re.sub("^the ", "", rest, flags=re.IGNORECASE)
+    full = _of_part(rest if connected else rest[:1].lower() + rest[1:], persons, rounds)
+    return replace(full, about="", stands=True) if full.text and not connected else full if full.text else as_it_is
+
+
+def _of_part(rest: str, persons: Sequence[Person], rounds: Sequence[Round]) -> Meant:
+    """A part or an attribute, of the person or thing that was asked for last; an empty text without any."""
+    last = rounds[-1].said
+    asked = re.sub("^the ", "", rest)
     if persons:
         return Meant(f"{persons[0].owner or persons[0].name}'s {asked}?", sure=False)
     asked_last, thing = thing_in(last), mentioned.thing(rounds)
     if asked_last and asked_last in last and _ASKS_WHEN.match(last):
         return Meant(last.replace(asked_last, rest, 1), sure=False)
-    return Meant(f"The {asked} of {thing}?", thing, sure=False) if thing else as_it_is
+    return Meant(f"The {asked} of {thing}?" if thing else "", thing, sure=False)
 
 
 def _put(rest: str, former: "re.Match[str] | None", last: str) -> str:

@@ -32,7 +32,7 @@ _NO_NAME = (
     "|What|When|Where|Which|Who|Whose|Why|How|That|This|There|Here|It|He|She|They|We|You|Let|The|And|But|So|Then|Or"
     "|My|Our|His|Her|Their|Yes|No|Not|Is|Are|Was|Do|Does|Did|Has|Have|Can|Will|Today|Tomorrow|Tonight|Everyone|Someone"
     "|Nothing|Everything|All|One|Sure|Great|Nice|Good|Thanks|Please|Sorry|Dear|In|On|At|For|From|With|By|Near|Behind"
-    "|Only|Just|About|Maybe|Both|Every|Not|Next|Last|Poor|Oh|Ok|Okay|Well"
+    "|Really|Seriously|Right|Correct|Pardon|Already|Only|Just|About|Maybe|Both|Every|Not|Next|Last|Poor|Oh|Ok|Okay|Well"
 )
 NAME = rf"(?!(?:{_NO_NAME}|{_BARE})\b)[A-Z][a-zà-ÿ]+(?:[A-Z][a-z]+)?"
 """A capitalised word that may name a person."""
@@ -54,7 +54,26 @@ _BEFORE_NAME = (
         "are",
         "with",
     ),
-    *("of", "for", "by", "about", "see", "meet", "call", "ask", "tell", "visit", "from", "to", "and", "that", "sent"),
+    *(
+        "of",
+        "for",
+        "by",
+        "about",
+        "see",
+        "meet",
+        "meeting",
+        "seeing",
+        "visiting",
+        "call",
+        "ask",
+        "tell",
+        "visit",
+        "from",
+        "to",
+        "and",
+        "that",
+        "sent",
+    ),
     *("give", "gave", "pay", "isn['’]t", "if", "when", "like"),
 )
 """Words after which a capitalised word is a person, if a pronoun asks for one."""
@@ -90,11 +109,11 @@ _PLACE = late(
     r"(?: [A-Z][\w'’-]*){0,3}|(?:hotel|gym|hospital|school|office|clinic|pool|cabin|lake)\b)"
 )
 _NOUN_END = (
-    "(?:is|are|was|were|do|does|did|has|have|had|will|can|could|should|would|must|in|on|at|to|of|for|from|with|by|about"
+    "(?:am|is|are|was|were|do|does|did|has|have|had|will|can|could|should|would|must|in|on|at|to|of|for|from|with|by|about"
     "|and|or|but|that|which|who|when|where|what|how|again|now|then|i|we|you|he|she|it|they|my|our|come|comes|coming|go"
     "|goes|going|start|starts|open|opens|close|closes|cost|costs|take|takes|leave|leaves|arrive|arrives|live|lives|work"
     "|works|get|gets|swim|play|plays|study|called|booked|being|be|not|also|still|ready|today|tomorrow|as|if|because"
-    "|since|than|there|here|over|up|out|off|back|meet|meets|end|ends|begin|begins|happen|happens|due|take)"
+    "|since|than|this|last|next|there|here|over|up|out|off|back|meet|meets|end|ends|begin|begins|happen|happens|due|take)"
 )
 _NOUNS = rf"(?:(?!{_NOUN_END}\b)[A-Za-zà-ÿ][\w’-]*)(?: (?!{_NOUN_END}\b)[A-Za-z0-9][\w’-]*){{0,2}}"
 _DETERMINED = (
@@ -104,12 +123,14 @@ _PHRASE = late(
     rf"\b(?i:which|what) (?P<kind>(?!(?:time|day|days|date|kind|sort|one|else)\b){_NOUNS})(?= {_NOUN_END}\b)"
     rf"|(?P<aux>\b(?:do|does|did|will|can|could|should|would) )?\b(?P<noun>{_DETERMINED} {_NOUNS})"
 )
-_HEAD = late(
-    r"^(?:the|its|that|my|our) (?:name|number|price|code|date|colou?r|address|size|cost|time|rent|fee|day|password"
-    r"|brand|model|reason|phone|place)s?$",
-    re.IGNORECASE,
+_ATTRIBUTE = (
+    "(?:name|number|price|code|date|colou?r|address|size|cost|time|rent|fee|day|password|brand|model|reason|phone|place|make"
+    "|birthday|age|job|deadline|email|salary|surname)s?"
 )
+ATTRIBUTE = late(_ATTRIBUTE, re.IGNORECASE)
+_HEAD = late(rf"^(?:the|its|that|my|our) {_ATTRIBUTE}$", re.IGNORECASE)
 """Asked of a thing, and no thing itself."""
+_GENITIVE = late("['’]s? ")
 _OWNED = late(r"(?:my|our)\b", re.IGNORECASE)
 _ARTICLE = late(r"^an? ", re.IGNORECASE)
 _WHERE_TO = late(
@@ -147,7 +168,7 @@ def thing_in(text: str) -> str:
         if found["aux"] and len(words) > 2:  # "does the plumber come": the last word is the verb
             thing = " ".join(words[:-1])
         thing = _ARTICLE.sub("the ", thing)
-        if _HEAD.match(thing):
+        if _HEAD.match(thing) or _GENITIVE.match(text, found.end()):
             continue
         where = _WHERE_TO.search(text, found.end())
         return f"{thing} {where[0]}" if where else thing

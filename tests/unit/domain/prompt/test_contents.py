@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
 from biem.domain.node import Node, new_id
 from biem.domain.prompt.contents import NOTHING, Excluded, Known, Revised, known, messages_in
@@ -94,6 +95,22 @@ def test_what_stands_with_its_speaker_is_said_too() -> None:
     assert held.says("I live in Bonn")
     assert held.says("Ann: I live in Bonn")
     assert not held.says("Ann: I live in Cologne")
+
+
+def test_messages_of_a_framework_are_read_as_those_in_json() -> None:
+    # Given the state of a graph, and one message with the parts and keys of a request
+    state = [
+        SystemMessage("Be brief."),
+        HumanMessage("I live in Bonn", id="x"),
+        AIMessage([{"type": "text", "text": "Nice"}]),
+        ToolMessage("12 C", tool_call_id="c"),
+    ]
+    request = [{"role": "user", "content": "Where?"}]
+    # When they are what a prompt holds / Then roles and texts are known, and an id that is no memory's is not
+    held = known((), [*state, *request])
+    assert {("user", "I live in Bonn"), ("assistant", "Nice")} < held.said
+    assert held.ids == frozenset()
+    assert messages_in([*state, *request], "Where?") == [("user", "I live in Bonn"), ("assistant", "Nice")]
 
 
 @pytest.mark.parametrize("wrong", ["a text", b"x", {"role": "user"}, 7, [7], [None]])

@@ -58,7 +58,7 @@ def test_a_part_alone_asks_the_last_question_of_it(said: tuple[str, ...], meant:
     ],
 )
 def test_a_pronoun_is_the_person_mentioned_last_who_may_be_meant(said: tuple[str, ...], meant: str) -> None:
-    assert asked(*said) == Meant(meant)
+    assert asked(*said) == Meant(meant, pronoun=True)
 
 
 def test_a_dialogue_is_followed_from_question_to_question() -> None:
@@ -93,6 +93,51 @@ def test_a_dialogue_is_followed_from_question_to_question() -> None:
 )
 def test_a_thing_or_place_is_put_in_but_may_not_be_told_so(said: tuple[str, ...], meant: str, about: str) -> None:
     assert asked(*said) == Meant(meant, about, sure=False)
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        (("When is my book fair?", "In May.", "What's the hotel called?"), "What's the hotel called, my book fair?"),
+        (("Who's my GP?", "Dr Lind.", "Phone number?"), "The phone number of my GP?"),
+        (("Where does my aunt live?", "In Visby.", "Birthday?"), "My aunt's birthday?"),
+        (("When do we have our gig?", "In June.", "At which club?"), "At which club, our gig?"),
+        (("What's the name of my band?", "Drift.", "Who sings?"), "Who sings, my band?"),
+        (("When is my MRI?", "On Friday.", "Who's the doctor?"), "Who's the doctor, my MRI?"),
+        (("妞妞在哪个小学？", "城南小学。", "班主任是谁？"), "妞妞在小学，班主任是谁？"),
+        (("我在哪里办的游泳卡？", "水立方。", "教练姓什么？"), "我在办的游泳卡，教练姓什么？"),
+        (("医生给我开了什么药？", "连花清瘟。", "怎么吃？"), "医生给我开了药，怎么吃？"),
+        (("弟弟在读什么？", "技校。", "专业？"), "弟弟在读，专业？"),
+    ],
+)
+def test_a_question_for_a_part_may_stand_on_its_own(said: tuple[str, ...], meant: str) -> None:
+    found = asked(*said)
+    assert (found.text.lower(), found.sure, found.stands) == (meant.lower(), False, True)
+    # And a part that has its owner, or is none, does
+    for other in (
+        "What's the rent of the practice?",
+        "How do I cook rice?",
+        "Really?",
+        "真的？",
+        "怎么做红烧肉？",
+        "今天天气怎么样？",
+    ):
+        assert asked(*said[:2], other) == Meant(other)
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        (("What car did I buy?", "A Corsa.", "For how much?"), "What car did I buy, for how much?"),
+        (("What does my mum do?", "She's a vet.", "Dad too?"), "What does Dad do?"),
+        (("Where does Siri live?", "In Visby.", "Birthday?", "9 May.", "And Per's?"), "Per's birthday?"),
+        (("When does the course start?", "In May.", "The teacher's name?", "Henk.", "How long is it?"), "course"),
+        (("我爸哪天生日？", "九月。", "妈妈的呢？"), "妈妈哪天生日？"),
+        (("我妈是做什么的？", "裁缝。", "工资呢？"), "工资呢？"),
+    ],
+)
+def test_what_was_said_last_is_taken_up(said: tuple[str, ...], meant: str) -> None:
+    assert meant in asked(*said).text
 
 
 @pytest.mark.parametrize(
@@ -149,10 +194,12 @@ def test_hardly_a_question_of_a_life_is_changed_by_another_one_before_it() -> No
     # Given the questions of lives by hand, each of which stands on its own / When each follows another
     lives = [life for lang in ("en", "zh") for life in scripted(lang, "dev", BY_HAND / "everyday.txt")]
     pairs = [pair for life in lives for pair in zip(life.questions, life.questions[1:], strict=False)]
-    changed = [after.text for before, after in pairs if asked(before.text, "OK.", after.text).text != after.text]
-    # Then all but a few stay as they are
+    full = [(after.text, asked(before.text, "OK.", after.text)) for before, after in pairs]
+    changed = [text for text, found in full if found.text != text and not found.stands]
+    # Then all but a few stay as they are, and few are asked otherwise where nothing answers them
     assert len(pairs) > 300
     assert len(changed) < len(pairs) / 100, changed
+    assert sum(found.stands for _, found in full) < len(pairs) / 10
 
 
 def test_long_messages_are_read_in_part() -> None:
