@@ -19,7 +19,7 @@ from benchmarks._data import Conversation, Question, Turn
 from benchmarks._systems import conditions, spoken
 from benchmarks.metrics import DEPTH
 from biem.adapters.analyzers import RuleAnalyzer
-from biem.adapters.embedders.change import change_odds
+from biem.adapters.embedders.directions import change_odds, personal_odds
 from biem.adapters.embedders.query_map import query_map
 from biem.config import Settings
 from biem.engine.recall.rank.pool import Found
@@ -61,10 +61,10 @@ class InMemory:
         self.adds: list[float] = []
         self._embedder = embedder
         self._query_map = turned or query_map(embedder.info.id)
-        odds = change_odds(embedder.info.id)
+        changes, personal = change_odds(embedder.info.id), personal_odds(embedder.info.id)
         self._analyzer = RuleAnalyzer()
         self._limit = max(settings.recall.min_candidates, settings.recall.candidates_per_result * DEPTH)
-        self._ranker = Ranker(self._analyzer, embedder.similarity, settings.recall, settings.ranking, odds)
+        self._ranker = Ranker(self._analyzer, embedder.similarity, settings.recall, settings.ranking, changes, personal)
         self._held: dict[str, _Held] = {}
 
     def load(self, conversation: Conversation) -> None:

@@ -165,7 +165,7 @@ def _reply(
     asked: Told, question: Question, hits: "biem.Hits", r10: float, *, own: bool, nothing: bool = False
 ) -> Reply:
     told = tuple(f"{hit.node.speaker}: {hit.node.text}" for hit in hits[:_TOLD])
-    sure = _PICKER.sureness(hits, question.text, hits.confidence)
+    sure = _PICKER.sureness(hits, question.text, hits.confidence, hits.grounds.get("personal", 0.0))
     return Reply(asked.conversation.id, own, r10, sure, hits.grounds, question.text, told, nothing)
 
 

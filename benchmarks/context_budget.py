@@ -180,7 +180,10 @@ def measure(memory: biem.Memory, beside: Beside, file: Path, options: argparse.N
             judge.count(tally.own, conversation, question, keys, "\n".join(lines[key] for key in keys))
             reader = BlockReader(set(judge.terms(question.text)), judge.terms)
             counts = {count for count, _ in tally.blocks}
-            worth = {count: picker.pick(hits, question.text, hits.confidence, count) for count in counts}
+            worth = {
+                count: picker.pick(hits, question.text, hits.confidence, count, hits.grounds.get("personal", 0.0))
+                for count in counts
+            }
             for (count, budget), block_told in tally.blocks.items():
                 block = render(worth[count], policy, budget, (), reader, count)
                 refs = [hit.node.ref or "" for hit in block.hits]

@@ -24,7 +24,7 @@ from benchmarks.fit_conflicts import fit
 from benchmarks.lives.grammar import LANGS, chatter
 from benchmarks.lives.scripted import scripted
 from benchmarks.lives.told import told
-from biem.adapters.embedders import change
+from biem.adapters.embedders import directions
 from biem.config import load_settings
 
 Matrix = NDArray[np.float64]
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             slope, start = _fitted(known, others[parts != part])
             odds[parts == part] = others[parts == part] @ slope + start
         if options.write:
-            change.COURTESY.write_text(change.to_json(embedder.info.id, slopes * _SCALE, bias), "utf-8")
+            directions.COURTESY.write_text(directions.to_json(embedder.info.id, slopes * _SCALE, bias), "utf-8")
     rows = [
         {
             "log_odds": one,

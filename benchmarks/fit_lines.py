@@ -31,6 +31,7 @@ from benchmarks._embedders import PassageCache, choose_embedder
 from benchmarks._offline import InMemory
 from benchmarks.fit_confidence import fit
 from benchmarks.lives import facts
+from benchmarks.lives.needed import ORDINARY, REQUESTS, ordinary_in, told_in, with_needed
 from benchmarks.lives.schedule import life
 from benchmarks.lives.scripted import scripted
 from biem.adapters import contradiction
@@ -40,7 +41,7 @@ from biem.domain.node import Hit, Hits, Node
 from biem.domain.policies.confidence import ConfidenceWeights
 from biem.domain.scope import Scope
 from biem.domain.speech.acts import is_courtesy
-from biem.engine.context.lines import LineQuestion, LineReader, RatedLine
+from biem.engine.context.lines import LineQuestion, LineReader, RatedLine, is_han
 from biem.engine.context.picking import LOOKED_AT, answering
 from biem.engine.context.relevance import line_features
 from biem.engine.context.silence import block_features
@@ -55,11 +56,13 @@ _FOLDS, _GROUPS = 8, 4
 _PENALTY_LINE, _PENALTY_BLOCK = 1e-4, 2e-3
 _WEIGHTS = {"known": 3.0, "never told": 2.0, "left out": 0.5, "few known": 0.9, "few left out": 0.3}
 """An answer kept back costs more than a line too many."""
-_WEIGHTS_OF_BLOCKS = {"young": 0.3, "plain": 3.0, "req": 1.5}
+_WEIGHTS_OF_BLOCKS = {"young": 0.3, "plain": 3.0, "req": 1.5, "needed": 1.0}
 """What a block of lives counts whose names begin so: those of `young_memories_second.txt` are asked for in quite other
 words, and for things that are hardly told apart from what is told; those of `two_of_a_kind.txt`
-and `requests.txt` are few, and usual."""
+and `requests.txt` are few, and usual. `needed`: lives with messages of `requests` among theirs."""
 _SEED, _MADE = 21, (("en", 3), ("zh", 3), ("mixed", 2))
+_LONG = 50
+"""Messages of a life by hand from which it is asked once more, with messages among its own that requests need."""
 _FEW = (1, 2, 4, 6)
 _ONE_IN = 3
 
@@ -112,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def group_of(lived: facts.Life) -> int:
     """Lives whose queries are mapped as if these had no part in fitting the map."""
-    return zlib.crc32(lived.id.encode()) % _GROUPS
+    return zlib.crc32(lived.id.removeprefix("needed-").encode()) % _GROUPS
 
 
 def map_by_others(group: int, embedder: Embedder) -> QueryMap:
@@ -122,8 +125,9 @@ def map_by_others(group: int, embedder: Embedder) -> QueryMap:
     """
     learnt = [one for lang, _ in _MADE for one in scripted(lang, "dev")]
     others = fit_queries.asked_in([one for one in learnt if group_of(one) != group], embedder)
-    needed, talk = fit_queries.needed_by(fit_queries.REQUESTS, embedder), fit_queries.small_talk_of(learnt, embedder)
-    return fit_queries.cut(fit_queries.fit(others, needed, talk))
+    told = (one for one in told_in(REQUESTS) if one.group(_GROUPS) != group)
+    talk = fit_queries.small_talk_of(learnt, embedder)
+    return fit_queries.fit(others, fit_queries.needed_by(told, embedder), talk)
 
 
 def lives_of_dev() -> list[facts.Life]:
@@ -132,7 +136,18 @@ def lives_of_dev() -> list[facts.Life]:
     Without the questions that only the messages before them make plain.
     """
     by_hand = [_plain(one) for lang, _ in _MADE for one in scripted(lang, "dev")]
-    return by_hand + [life(number, _SEED, lang, "dev") for lang, count in _MADE for number in range(count)]
+    made = [life(number, _SEED, lang, "dev") for lang, count in _MADE for number in range(count)]
+    return by_hand + made + [_with_needed(one) for one in by_hand if len(one.turns) >= _LONG]
+
+
+def _with_needed(one: facts.Life) -> facts.Life:
+    told = [other for other in told_in(REQUESTS) if other.group(_GROUPS) == group_of(one)]
+    both = one.lang == "mixed"
+    return with_needed(
+        one,
+        [other for other in told if both or is_han(other.text) == (one.lang == "zh")],
+        [line for line in ordinary_in(ORDINARY) if both or is_han(line) == (one.lang == "zh")],
+    )
 
 
 def _plain(one: facts.Life) -> facts.Life:
@@ -161,13 +176,15 @@ def cases(
     others = [place for place, hit in enumerate(hits) if hit.node.ref not in about]
     kept = set(draw.sample(others, min(draw.choice(_FEW), len(others))))
     few = Hits(
-        (hit for place, hit in enumerate(hits) if place in kept or place not in others), confidence=hits.confidence
+        (hit for place, hit in enumerate(hits) if place in kept or place not in others),
+        confidence=hits.confidence,
+        grounds=hits.grounds,
     )
     yield from _case(life, f"few {kind}", text, few, about, reader)
 
 
 def _case(life: str, kind: str, text: str, hits: Hits, about: frozenset[str], reader: LineReader) -> Iterator[Case]:
-    asked = reader.question(text, hits)
+    asked = reader.question(text, hits, hits.grounds.get("personal", 0.0))
     lines = answering(reader.lines(hits, asked) or [], asked)
     if lines:
         relevant = [line.hit.node.ref in about for line in lines]

@@ -1,18 +1,21 @@
 """Fit the map that turns queries towards the messages they need: `python -m benchmarks.fit_queries [--write]`.
 
 Learns from the questions of the lives by hand, split `dev`, with the messages that answer them, and from requests that
-need a message without asking for it (`benchmarks/lives/requests`, a line each: what was told, and requests that need
-it). A map of the packaged embedder's query vectors is fitted by gradient descent so that each is nearer to its message
-than to others: those of the other questions, of the same life, and small talk (softmax of cosines · 20); what the map
-adds to a vector is kept small, and cut to 32 dimensions.
+need a message without asking for it (`benchmarks/lives/requests`, a line each: what was told, and requests and
+questions that need it). A map of the packaged embedder's query vectors is fitted by gradient descent so that each is
+nearer to its message than to others: those of the other questions, of the same life, and small talk (softmax of
+cosines · 20). A logistic regression on the query vectors tells these requests and questions from ordinary ones, with
+which nothing helps that a user told (`benchmarks/lives/ordinary`).
 
 Prints for questions and requests of lives by hand, `dev` and `held-out`, which share has its message among the nearest
-1, 3 and 10 of its life, without the map and with it. `--write` replaces `biem/adapters/embedders/query_map.json`.
+1, 3 and 10 of its life, without the map and with it; and how often the regression places a message of the requests'
+lives that needs a memory above one that needs none. `--write` replaces `query_map.json` and `personal.json` in
+`biem/adapters/embedders`.
 """
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,24 +25,27 @@ from numpy.typing import NDArray
 
 from benchmarks import _report
 from benchmarks._embedders import PassageCache, choose_embedder
+from benchmarks.fit_confidence import fit as fit_logistic
 from benchmarks.lives.facts import Life
+from benchmarks.lives.needed import ORDINARY, REQUESTS, Told, ordinary_in, told_in
 from benchmarks.lives.scripted import scripted
-from biem.adapters.embedders import query_map
+from biem.adapters.embedders import directions, query_map
 from biem.config import load_settings
 from biem.ports import Embedder
 
 Matrix = NDArray[np.float32]
 
-REQUESTS = sorted((Path(__file__).parent / "lives" / "requests").glob("*.txt"))
 _LANGUAGES = ("en", "zh", "mixed")
 _OF_REQUESTS = "req"
 """How the names of lives begin that end in requests."""
-_RANK = 32
-_STEPS, _RATE, _SCALE, _PENALTY = 200, 2e-3, 20.0, 0.1
-_BATCH, _OF_LIFE, _OTHERS, _SMALL_TALK = 700, 6, 400, 700
+_HIDDEN, _SPREAD = 128, 3.0
+_STEPS, _WARM, _RATE, _DECAY, _DROPPED, _SCALE = 400, 20, 2e-3, 0.02, 0.1, 20.0
+_BATCH, _OF_LIFE, _OTHERS, _SMALL_TALK = 400, 6, 300, 500
 """Queries a step; of each its life's messages, of all requests' messages, and small talk, to tell it from."""
 _MOST_SMALL_TALK = 2_500
 _DEPTHS = (1, 3, 10)
+_PENALTY = 1e-1
+"""Of the squared slopes of the regression."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +78,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     lives = [one for lang in _LANGUAGES for one in scripted(lang, "dev")]
     with closing(PassageCache(choose_embedder("e5", load_settings()), options.cache, queries=True)) as embedder:
-        learnt, requests = asked_in(lives, embedder), needed_by(REQUESTS, embedder)
+        learnt, requests = asked_in(lives, embedder), needed_by(told_in(REQUESTS), embedder)
+        slopes, bias = direction(requests, _embedded(ordinary_in(ORDINARY), "query", embedder))
         talk = small_talk_of(lives, embedder)
-        fitted = cut(fit(learnt, requests, talk))
-        held = asked_in([one for lang in _LANGUAGES for one in scripted(lang, "held-out")], embedder)
+        fitted = fit(learnt, requests, talk)
+        held_out = [one for lang in _LANGUAGES for one in scripted(lang, "held-out")]
+        held = asked_in(held_out, embedder)
+        told_apart = [
+            {"split": split, "n": n, "area": area}
+            for split, some in (("dev", lives), ("held-out", held_out))
+            for n, area in [_told_apart(some, slopes, bias, embedder)]
+        ]
     rows = [*_rows("dev", learnt, fitted), *_rows("held-out", held, fitted)]
     _report.print_table("Message among the nearest of its life", tuple(rows[0]), rows)
+    _report.print_table("Messages that need a memory above others", tuple(told_apart[0]), told_apart)
     print(f"{len(learnt.queries)} questions, {len(requests.queries)} requests, {len(talk)} lines of small talk")
     if options.write:
         query_map.PACKAGED.write_text(query_map.to_json(embedder.info.id, fitted), "utf-8")
+        directions.PERSONAL.write_text(directions.to_json(embedder.info.id, slopes, bias), "utf-8")
     return 0
 
 
@@ -100,13 +115,13 @@ def asked_in(lives: Sequence[Life], embedder: Embedder) -> Asked:
     return Asked(_embedded(asked, "query", embedder), _embedded(texts, "passage", embedder), answers, of)
 
 
-def needed_by(files: Sequence[Path], embedder: Embedder) -> Needed:
-    """The requests of these files. Raises ValueError for a line without a request."""
+def needed_by(needed: Iterable[Told], embedder: Embedder) -> Needed:
+    """The requests and questions of these messages."""
     told, asked, needs = list[str](), list[str](), list[int]()
-    for text, requests in _lines(files):
-        asked += requests
-        needs += [len(told)] * len(requests)
-        told.append(text)
+    for one in needed:
+        asked += one.asked
+        needs += [len(told)] * len(one.asked)
+        told.append(one.text)
     return Needed(_embedded(asked, "query", embedder), _embedded(told, "passage", embedder), np.array(needs))
 
 
@@ -117,46 +132,50 @@ def small_talk_of(lives: Sequence[Life], embedder: Embedder) -> Matrix:
     return _embedded([small[place] for place in drawn], "passage", embedder)
 
 
-def _lines(files: Sequence[Path]) -> Iterator[tuple[str, list[str]]]:
-    for file in files:
-        for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1):
-            told, *requests = line.split("\t")
-            if not requests:
-                raise ValueError(f"{file.name}:{number}: no request after a tab")
-            yield told, requests
-
-
 def _embedded(texts: Sequence[str], role: str, embedder: Embedder) -> Matrix:
     return np.asarray(embedder.embed(texts, role), dtype=np.float32)  # type: ignore[arg-type]
 
 
-def fit(asked: Asked, needed: Needed, small_talk: Matrix, seed: int = 0) -> Matrix:
-    """The whole map, (dim, dim): Adam on batches of questions and of requests."""
+def fit(asked: Asked, needed: Needed, small_talk: Matrix, seed: int = 0) -> query_map.ResidualMap:
+    """The map, by Adam with decay of the weights, on batches of questions and of requests."""
     draw = np.random.default_rng(seed)
-    same = np.eye(asked.queries.shape[1], dtype=np.float32)
-    whole, mean, square = same.copy(), np.zeros_like(same), np.zeros_like(same)
+    dim = asked.queries.shape[1]
+    at = [
+        (draw.standard_normal((dim, _HIDDEN)) * _SPREAD / np.sqrt(dim)).astype(np.float32),
+        np.zeros(_HIDDEN, np.float32),
+        np.zeros((_HIDDEN, dim), np.float32),
+    ]
+    mean, square = [np.zeros_like(one) for one in at], [np.zeros_like(one) for one in at]
     newest = np.array([rows[-1] for rows in asked.answers])
     first, end = (np.array([one[place] for one in asked.lives]) for place in (1, 2))
     for step in range(1, _STEPS + 1):
         batch = draw.choice(len(newest), min(_BATCH, len(newest)), replace=False)
         of_life = first[batch, None] + (draw.random((len(batch), _OF_LIFE)) * (end - first)[batch, None]).astype(int)
         rows = np.unique(np.concatenate([newest[batch], of_life.ravel()]))
-        slope = _PENALTY * (whole - same)
-        slope += _slope(asked.queries[batch], asked.messages[rows], np.searchsorted(rows, newest[batch]), whole)
+        slopes = _slopes(asked.queries[batch], asked.messages[rows], np.searchsorted(rows, newest[batch]), at, draw)
         batch = draw.choice(len(needed.needs), min(_BATCH, len(needed.needs)), replace=False)
         rows = np.unique(np.concatenate([needed.needs[batch], draw.choice(len(needed.messages), _OTHERS)]))
         others = small_talk[draw.choice(len(small_talk), min(_SMALL_TALK, len(small_talk)), replace=False)]
         messages = np.concatenate([needed.messages[rows], others])
-        slope += _slope(needed.queries[batch], messages, np.searchsorted(rows, needed.needs[batch]), whole)
-        mean, square = 0.9 * mean + 0.1 * slope, 0.999 * square + 0.001 * slope * slope
-        rate = _RATE * (1.0 - 0.9 * step / _STEPS) / (1.0 - 0.9**step)
-        whole -= rate * mean / (np.sqrt(square / (1.0 - 0.999**step)) + 1e-8)
-    return whole
+        wanted = np.searchsorted(rows, needed.needs[batch])
+        for place, slope in enumerate(_slopes(needed.queries[batch], messages, wanted, at, draw)):
+            whole = slopes[place] + slope
+            mean[place] = 0.9 * mean[place] + 0.1 * whole
+            square[place] = 0.999 * square[place] + 0.001 * whole * whole
+            rate = _RATE * min(step / _WARM, 1.0) * (1.0 - 0.95 * step / _STEPS)
+            change = mean[place] / (1.0 - 0.9**step) / (np.sqrt(square[place] / (1.0 - 0.999**step)) + 1e-8)
+            at[place] -= (rate * (change + _DECAY * at[place])).astype(np.float32)
+    return query_map.ResidualMap(*at)
 
 
-def _slope(queries: Matrix, messages: Matrix, wanted: NDArray[np.int64], whole: Matrix) -> Matrix:
-    """The gradient by the map of the mean cross-entropy of choosing each query's message."""
-    turned = queries @ whole
+def _slopes(
+    queries: Matrix, messages: Matrix, wanted: NDArray[np.int64], at: Sequence[Matrix], draw: np.random.Generator
+) -> list[Matrix]:
+    """The gradient by the weights of the mean cross-entropy of choosing each query's message, with dropout."""
+    down, bias, up = at
+    bent = np.tanh(queries @ down + bias)
+    kept = ((draw.random(bent.shape) >= _DROPPED) / (1.0 - _DROPPED)).astype(np.float32)
+    turned = queries + (bent * kept) @ up
     length = np.linalg.norm(turned, axis=1, keepdims=True)
     unit = turned / length
     scores = _SCALE * (unit @ messages.T)
@@ -165,16 +184,29 @@ def _slope(queries: Matrix, messages: Matrix, wanted: NDArray[np.int64], whole: 
     chance[np.arange(len(queries)), wanted] -= 1.0
     pull = _SCALE * (chance @ messages) / len(queries)
     pull = (pull - (pull * unit).sum(axis=1, keepdims=True) * unit) / length
-    return np.asarray(queries.T @ pull, dtype=np.float32)
+    back = (pull @ up.T) * kept * (1.0 - bent * bent)
+    return [queries.T @ back, back.sum(axis=0), (bent * kept).T @ pull]
 
 
-def cut(whole: Matrix) -> query_map.LowRankMap:
-    """What the map adds, in its 32 main dimensions."""
-    left, weights, right = np.linalg.svd(whole - np.eye(len(whole), dtype=np.float32))
-    return query_map.LowRankMap(left[:, :_RANK] * weights[:_RANK], right[:_RANK])
+def direction(needed: Needed, ordinary: Matrix) -> tuple[NDArray[np.float64], float]:
+    """Slopes and bias of the log-odds that a query needs a message; both kinds of queries count alike."""
+    table = np.concatenate([needed.queries, ordinary]).astype(np.float64)
+    sizes = np.array([len(needed.queries), len(ordinary)])
+    weight = np.repeat(len(table) / 2 / sizes, sizes)
+    return fit_logistic(table, np.repeat([1.0, 0.0], sizes), weight, _PENALTY)
 
 
-def _rows(split: str, asked: Asked, fitted: query_map.LowRankMap) -> Iterator[dict[str, object]]:
+def _told_apart(
+    lives: Sequence[Life], slopes: NDArray[np.float64], bias: float, embedder: Embedder
+) -> tuple[int, float]:
+    """Messages of the requests' lives, and the share of pairs in which the one that needs a memory is rated higher."""
+    asked = [one for life in lives if life.id.startswith(_OF_REQUESTS) for one in life.questions]
+    odds = _embedded([one.text for one in asked], "query", embedder) @ slopes + bias
+    needs = np.array([bool(one.groups) for one in asked])
+    return len(asked), float((odds[needs][:, None] > odds[~needs]).mean())
+
+
+def _rows(split: str, asked: Asked, fitted: query_map.ResidualMap) -> Iterator[dict[str, object]]:
     for what, requests in (("questions", False), ("requests", True)):
         chosen = [place for place, (name, _, _) in enumerate(asked.lives) if name.startswith(_OF_REQUESTS) == requests]
         for with_map, queries in (("no", asked.queries), ("yes", fitted(asked.queries))):

@@ -32,7 +32,7 @@ from benchmarks.lives.facts import Life, Question
 from benchmarks.lives.scripted import scripted
 from biem.adapters import contradiction
 from biem.adapters.analyzers import RuleAnalyzer
-from biem.adapters.embedders import change
+from biem.adapters.embedders import directions
 from biem.config import load_settings
 from biem.domain.node import Hit
 from biem.domain.policies.succession import SuccessionWeights
@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                             pairs += pairs_of(one, question, some, reader)
                 bar.advance(task)
         if not options.check:
-            change.PACKAGED.write_text(change.to_json(embedder.info.id, direction, bias), "utf-8")
+            directions.CHANGE.write_text(directions.to_json(embedder.info.id, direction, bias), "utf-8")
     weights, auc = fitted(pairs)
     print(f"{len(lives)} lives, {len(pairs)} pairs, {sum(one.succeeds for one in pairs)} successors, auc {auc:.3f}")
     rows = [{"feature": name, "weight": weight} for name, weight in weights.items()]

@@ -18,7 +18,7 @@ from benchmarks.lives.agent import lines_of
 from benchmarks.lives.pairs import Pair
 from benchmarks.lives.schedule import START
 from biem.adapters import contradiction
-from biem.adapters.embedders.change import change_odds
+from biem.adapters.embedders.directions import change_odds
 from biem.config import Settings
 from biem.domain.conflict import Statement
 from biem.plugin import BIEMContextPlugin

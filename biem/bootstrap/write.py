@@ -2,7 +2,7 @@
 
 from contextlib import ExitStack
 
-from biem.adapters.embedders.change import change_odds, courtesy_odds
+from biem.adapters.embedders.directions import change_odds, courtesy_odds
 from biem.bootstrap.groups import Ground, Life, WritePath
 from biem.domain.text import cut_lexemes
 from biem.engine.aim.inertia import Inertia

@@ -19,7 +19,7 @@ Vector = NDArray[np.float32]
 """Shape (dim,), unit length."""
 Role = Literal["query", "passage"]
 DirectionOdds = Callable[[Vectors], NDArray[np.float32]]
-"""Log-odds of passages, by their vectors: that they tell of a change, that they are courtesies."""
+"""Log-odds of texts, by their vectors: that passages tell of a change or are courtesies, that queries need memories."""
 QueryMap = Callable[[Vectors], Vectors]
 """Turns vectors of queries towards the passages that they need; of unit length, as before."""
 

@@ -1,6 +1,7 @@
 """Turns the vector of a query towards the messages that it needs: a fitted map of an embedder's space.
 
-    q' = (q + (q · down) · up) / |q + (q · down) · up|        down: (dim, rank), up: (rank, dim)
+    t  = q + tanh(q · down + bias) · up        down: (dim, hidden), bias: (hidden,), up: (hidden, dim)
+    q' = t / |t|
 
 Questions resemble questions, and a request ("suggest a cake for Sunday") hardly has a word of the message that it needs
 ("walnuts make me ill"). The map was fitted by `python -m benchmarks.fit_queries` to questions and requests with the
@@ -24,15 +25,16 @@ _STORED = "<f2"
 
 
 @dataclass(frozen=True, slots=True)
-class LowRankMap:
-    """The factors of the map; see above."""
+class ResidualMap:
+    """The weights of the map; see above."""
 
     down: NDArray[np.float32]
+    bias: NDArray[np.float32]
     up: NDArray[np.float32]
 
     def __call__(self, queries: Vectors) -> Vectors:
         """The mapped vectors, shape (n, dim), of unit length."""
-        turned = queries + pair_products(pair_products(queries, self.down.T), self.up.T)
+        turned = queries + pair_products(np.tanh(pair_products(queries, self.down.T) + self.bias), self.up.T)
         return np.ascontiguousarray(turned / np.linalg.norm(turned, axis=1, keepdims=True), dtype=np.float32)
 
 
@@ -42,22 +44,26 @@ def query_map(embedder_id: str) -> QueryMap | None:
 
 
 @cache
-def _maps() -> dict[str, LowRankMap]:
+def _maps() -> dict[str, ResidualMap]:
     read = json.loads(PACKAGED.read_text("utf-8"))
     return {
-        model: LowRankMap(_unpacked(one["down"], one["dim"], -1), _unpacked(one["up"], -1, one["dim"]))
+        model: ResidualMap(
+            _unpacked(one["down"]).reshape(one["dim"], -1),
+            _unpacked(one["bias"]),
+            _unpacked(one["up"]).reshape(-1, one["dim"]),
+        )
         for model, one in read.items()
     }
 
 
-def _unpacked(text: str, rows: int, columns: int) -> NDArray[np.float32]:
-    return np.frombuffer(base64.b64decode(text), dtype=_STORED).astype(np.float32).reshape(rows, columns)
+def _unpacked(text: str) -> NDArray[np.float32]:
+    return np.frombuffer(base64.b64decode(text), dtype=_STORED).astype(np.float32)
 
 
-def to_json(model: str, fitted: LowRankMap) -> str:
+def to_json(model: str, fitted: ResidualMap) -> str:
     """What the file holds for one model."""
     packed = {
-        name: base64.b64encode(factor.astype(_STORED).tobytes()).decode()
-        for name, factor in (("down", fitted.down), ("up", fitted.up))
+        name: base64.b64encode(weights.astype(_STORED).tobytes()).decode()
+        for name, weights in (("down", fitted.down), ("bias", fitted.bias), ("up", fitted.up))
     }
     return json.dumps({model: {"dim": len(fitted.down), **packed}}, indent=1) + "\n"

@@ -35,8 +35,10 @@ class SilenceWeights:
     """1 if the question is about the user."""
     best_linked: float = -0.47
     """1 if the likeliest line is a report of the assistant's, read with the user's message before it."""
-    no_question: float = 0.95
+    no_question: float = 1.4
     """1 if the message does not end with a question, as most requests do not."""
+    impersonal: float = -0.5
+    """Log-odds, 0 to 4, that no memory can help with the message, as with arithmetic or a poem."""
     best_like: float = -0.58
     """Of the likeliest line the features of these names again …"""
     best_topic: float = -0.39

@@ -127,6 +127,8 @@ class LineQuestion:
     """Things of the English texts among it and the hits; empty if all are in one script."""
     meanings: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """The Chinese things in question with the English ones that they may mean."""
+    personal: float = 0.0
+    """Log-odds that memories can help with it; 0 if they are not known."""
 
 
 class LineReader:
@@ -137,8 +139,8 @@ class LineReader:
         self._analyzer = analyzer
         self._terms_of = analyzer.lexemes
 
-    def question(self, text: str, hits: Sequence[Hit]) -> LineQuestion:
-        """A question with its subject."""
+    def question(self, text: str, hits: Sequence[Hit], personal: float = 0.0) -> LineQuestion:
+        """A question with its subject. `personal`: log-odds that memories can help with it."""
         speakers = named_speakers(hits)
         text = asked_of_speaker(text, *speakers) if len(speakers) == 1 else in_first_person(text)
         texts = {text, *(hit.node.text for hit in hits)}
@@ -158,6 +160,7 @@ class LineReader:
             self._analyzer.related(text) if matter.topics <= _OF_ANYTHING else frozenset(),
             english,
             {thing: self._analyzer.english([thing]) & english for thing in chinese},
+            personal,
         )
 
     def _matter(self, text: str, english: frozenset[str]) -> Matter:

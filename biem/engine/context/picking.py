@@ -47,21 +47,34 @@ class Picker:
         self._terms_of = analyzer.lexemes
         self._policy = policy
 
-    def pick(self, hits: Sequence[Hit], question: str, confidence: float | None, most: int | None = None) -> list[Hit]:
+    def pick(
+        self,
+        hits: Sequence[Hit],
+        question: str,
+        confidence: float | None,
+        most: int | None = None,
+        personal: float = 0.0,
+    ) -> list[Hit]:
         """At most `most` hits in the order of the block; none if the sureness is below `min_confidence`.
 
-        `confidence` is that of the recall; None if it was not measured, which disables the threshold. The first line is
-        kept, and those that are probable enough (`_least`); where the ranking alone rates lines (`relevance`), those at
-        most `drop` below the best. A message that only asks is kept if there is no other hit, or if the question is
+        `confidence` is that of the recall; None if it was not measured, which disables the threshold. `personal`: the
+        log-odds that memories can help with the question; 0 says nothing. The first line is kept, and those that are
+        probable enough (`_least`); where the ranking alone rates lines (`relevance`), those at most `drop` below the
+        best. A message that only asks is kept if there is no other hit, or if the question is
         about earlier questions.
         """
-        return self.choose(hits, question, confidence, most)[0]
+        return self.choose(hits, question, confidence, most, personal)[0]
 
     def choose(
-        self, hits: Sequence[Hit], question: str, confidence: float | None, most: int | None = None
+        self,
+        hits: Sequence[Hit],
+        question: str,
+        confidence: float | None,
+        most: int | None = None,
+        personal: float = 0.0,
     ) -> tuple[list[Hit], float | None]:
         """As `pick`, with the probability, 0 to 1, that one of the hits answers; None if it was not measured."""
-        asked = self._reader.question(question, hits)
+        asked = self._reader.question(question, hits, personal)
         lines, measured = self._rated(hits, asked)
         sure = None if confidence is None else _sure(confidence, lines, measured, asked)
         if sure is not None and sure < self._policy.min_confidence:
@@ -74,9 +87,9 @@ class Picker:
         shown = [line for line in lines if line.worth >= least]
         return [line.hit for line in sorted(shown, key=_by_worth)[:most]], sure
 
-    def sureness(self, hits: Sequence[Hit], question: str, confidence: float) -> float:
+    def sureness(self, hits: Sequence[Hit], question: str, confidence: float, personal: float = 0.0) -> float:
         """The probability, 0 to 1, that one of the hits answers; `min_confidence` is its threshold."""
-        asked = self._reader.question(question, hits)
+        asked = self._reader.question(question, hits, personal)
         return _sure(confidence, *self._rated(hits, asked), asked)
 
     def _rated(

@@ -107,7 +107,8 @@ class ContextBuilder:
             share = min(policy.slot_tokens, left // 2) if policy.slots else 0
             found = [hit for hit in hits if hit.node.id not in told_first and hit.node.trust != UNTRUSTED]
             measured = hits.confidence if hits.grounds else None
-            worth, sure = self._picker.choose(found, query[:_READ], measured, top_k)
+            personal = hits.grounds.get("personal", 0.0)
+            worth, sure = self._picker.choose(found, query[:_READ], measured, top_k, personal)
             first = [*(hit.node for hit in shown), *before]
             note = note_of_doubt(sure, query[:_READ], policy)
             block = render(worth, policy, left - share, (), reader, top_k, first, note)
@@ -132,7 +133,7 @@ class ContextBuilder:
                 section, notes = noted(answers, policy, reader, left)
                 left -= self._cost(section)
             sections.insert(1 if _notes_are_surer(hits) else len(sections), section)
-            doubtful = self._doubtful(hits, query[:_READ], top_k)
+            doubtful = self._doubtful(hits, query[:_READ], top_k, personal)
             last, untrusted = unverified(doubtful, shown, query, policy, reader, budget_tokens, left)
             sections.append(last)
             shown += untrusted
@@ -145,13 +146,13 @@ class ContextBuilder:
             omitted.pop(hit.node.id, None)
         return Context(text, tuple(shown), tuple(degraded), hits.indexing, notes, left_out, omitted, sure)
 
-    def _doubtful(self, hits: Sequence[Hit], question: str, top_k: int | None) -> list[Hit]:
+    def _doubtful(self, hits: Sequence[Hit], question: str, top_k: int | None, personal: float) -> list[Hit]:
         """The untrusted ones that answer, by their own confidence."""
         apart = [hit for hit in hits if hit.node.trust == UNTRUSTED]
         if not apart:
             return []
         sure = apart[0].why.get("confidence")
-        return self._picker.pick(apart, question, sure if isinstance(sure, float) else None, top_k)
+        return self._picker.pick(apart, question, sure if isinstance(sure, float) else None, top_k, personal)
 
     def _always(
         self, scope: Scope, budget_tokens: int, as_of: datetime | None, is_news: Callable[[Node], bool]

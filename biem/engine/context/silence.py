@@ -18,6 +18,8 @@ from biem.engine.context.relevance import are_of_several_people, log_odds
 _WEIGHTS = asdict(SilenceWeights())
 _SUREST = 2.0
 """Log-odds at which the confidence of a recall is capped: common words prove little."""
+_LEAST_PERSONAL = 4.0
+"""Log-odds at which those that memories cannot help are capped. That they can is no reason to expect an answer."""
 _OF_BEST = (
     *("like", "topic", "apart", "asks_topic", "no_value", "other_person"),
     *("covered", "covered_nameless", "asks_of_person"),
@@ -71,4 +73,5 @@ def block_features(
         "asks_of_user": float("me" in asked.persons),
         "best_linked": float(linked),
         "no_question": float(not asks_for_facts(question.text)),
+        "impersonal": min(max(-question.personal, 0.0), _LEAST_PERSONAL),
     } | {f"best_{name}": own[name] for name in _OF_BEST}

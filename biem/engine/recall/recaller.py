@@ -104,6 +104,7 @@ class Recaller:
         telemetry: Telemetry,
         calling: Calling = nullcontext,
         change_odds: DirectionOdds | None = None,
+        personal_odds: DirectionOdds | None = None,
         query_map: QueryMap | None = None,
     ) -> None:
         self._records = records
@@ -117,7 +118,7 @@ class Recaller:
         self._searcher = searcher
         self._orbits = orbits
         self._tiers = tiers
-        self._answerer = Ranker(analyzer, embedder.similarity, policy, ranking, change_odds)
+        self._answerer = Ranker(analyzer, embedder.similarity, policy, ranking, change_odds, personal_odds)
         self._embedder = embedder
         self._query_map = query_map
         self._clock = clock

@@ -177,9 +177,10 @@ class Ranker:
         policy: RecallPolicy,
         ranking: RankPolicy,
         change_odds: DirectionOdds | None = None,
+        personal_odds: DirectionOdds | None = None,
     ) -> None:
         self._analyzer = analyzer
-        self._change_odds = change_odds
+        self._change_odds, self._personal_odds = change_odds, personal_odds
         self._similarity = similarity
         self._policy = policy
         self._ranking = ranking
@@ -261,6 +262,8 @@ class Ranker:
 
         ranked = order(query, ordering.candidates, names, self._ranking, top_k + _SPARE, adjust=adjusted, pool=pool)
         measured = grounds(query, asked.mentioned, ordering.candidates, names, ranked, self._similarity)
+        if measured:
+            measured["personal"] = self._personal(found)
         likeness = partial(self._likeness, query, turns.by_id)
         alike = partial(self._alike, turns.by_id)
         changed = partial(self._changed, turns.by_id)
@@ -287,6 +290,13 @@ class Ranker:
         rows = np.stack(list(known.values()))
         best = np.max([np.asarray(self._similarity(one, rows), dtype=np.float64) for one in asked], axis=0)
         return dict(zip(known, best.tolist(), strict=True))
+
+    def _personal(self, found: Found) -> float:
+        """Log-odds that memories can help with the query; 0, which says nothing, where they are not known."""
+        vector = found.plain[0] if found.plain else found.vector
+        if self._personal_odds is None or vector is None:
+            return 0.0
+        return float(self._personal_odds(vector[np.newaxis])[0])
 
     def _changed(self, turns: Mapping[str, Turn], keys: Sequence[str]) -> Mapping[str, float]:
         known = {key: vector for key in keys if (vector := turns[key].vector) is not None}

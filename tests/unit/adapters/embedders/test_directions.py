@@ -1,20 +1,39 @@
 """Directions of a packaged embedder's space: what its vectors tell of a text."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from biem.adapters.embedders.change import change_odds, courtesy_odds
+from biem.adapters import embedders
+from biem.adapters.embedders.directions import change_odds, courtesy_odds, personal_odds
 from biem.ports.embedding import DirectionOdds
 
 PACKAGED = "multilingual-e5-small-q4@1571fc98+centred-ac370b"
 
 
-@pytest.mark.parametrize("odds_of", [change_odds, courtesy_odds])
+@pytest.mark.parametrize("odds_of", [change_odds, courtesy_odds, personal_odds])
 def test_only_packaged_models_have_directions(odds_of: Callable[[str], DirectionOdds | None]) -> None:
     # Given an embedder without a direction / Then nothing is read; the packaged one gives a number for each text
     assert odds_of("another-model") is None
     odds = odds_of(PACKAGED)
     assert odds is not None
     assert odds(np.zeros((3, 384), dtype=np.float32)).shape == (3,)
+
+
+@pytest.mark.parametrize(
+    ("helped", "ordinary"),
+    [
+        ("Plan my dinner for Friday with the in-laws", "What is 17 percent of 2,340?"),
+        ("Draft a reply to Hanneke about the boiler", "Write a limerick about a snail that wants to fly"),
+        ("帮我安排一下周末带爸妈去哪儿玩", "把这句话翻译成英文：今天天气真好"),
+        ("我该给老周准备点什么礼物", "解释一下什么是光合作用"),
+    ],
+)
+def test_a_message_that_memories_can_help_with_is_told_from_one_of_anybody(helped: str, ordinary: str) -> None:
+    embedder = embedders.build("e5", cache_dir=Path("unused"), cache_bytes=0, threads=1)
+    odds = personal_odds(embedder.info.id)
+    assert odds is not None
+    own, general = odds(embedder.embed([helped, ordinary], "query")).tolist()
+    assert own > 0.0 > general

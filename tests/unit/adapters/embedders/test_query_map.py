@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from biem.adapters.embedders.query_map import LowRankMap, query_map
+from biem.adapters.embedders.query_map import ResidualMap, query_map
 from biem.engine.recall.rank.pool import Found
 
 PACKAGED = "multilingual-e5-small-q4@1571fc98+centred-ac370b"
@@ -31,15 +31,22 @@ def test_the_packaged_model_has_a_map_that_turns_queries_and_keeps_their_length(
     assert np.array_equal(turned(queries[:1])[0], mapped[0])
 
 
-def test_a_map_adds_what_lies_on_its_first_factor_along_its_second() -> None:
-    down, up = np.zeros((4, 1), np.float32), np.zeros((1, 4), np.float32)
-    down[0, 0] = up[0, 1] = 1.0
+def test_a_map_adds_along_the_second_matrix_what_a_bent_product_with_the_first_gives() -> None:
+    down, bias, up = np.zeros((4, 1), np.float32), np.zeros(1, np.float32), np.zeros((1, 4), np.float32)
+    down[0, 0], up[0, 1] = 1.0, 2.0
     found = Found()
-    vector = found.embedded(np.eye(4, dtype=np.float32)[[0, 2]], LowRankMap(down, up))
-    assert np.allclose(vector, [0.5**0.5, 0.5**0.5, 0.0, 0.0], atol=1e-6)
-    # Then what has no part of the first factor stays, and the plain vectors are kept
+    vector = found.embedded(np.eye(4, dtype=np.float32)[[0, 2]], ResidualMap(down, bias, up))
+    added = 2.0 * np.tanh(1.0)
+    assert np.allclose(vector, np.array([1.0, added, 0.0, 0.0]) / np.hypot(1.0, added), atol=1e-6)
+    # Then what has no part of the first matrix stays, and the plain vectors are kept
     assert np.array_equal(found.parts[0], [0.0, 0.0, 1.0, 0.0])
     assert np.array_equal(found.plain[0], [1.0, 0.0, 0.0, 0.0])
+
+
+def test_the_bias_is_added_before_the_bend() -> None:
+    down, bias, up = np.zeros((2, 1), np.float32), np.full(1, 0.5, np.float32), np.array([[0.0, 1.0]], np.float32)
+    turned = ResidualMap(down, bias, up)(np.array([[1.0, 0.0]], np.float32))
+    assert np.allclose(turned, np.array([[1.0, np.tanh(0.5)]]) / np.hypot(1.0, np.tanh(0.5)), atol=1e-6)
 
 
 def test_without_a_map_vectors_stay_as_they_are() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from biem.adapters import embedders
-from biem.adapters.embedders.change import change_odds
+from biem.adapters.embedders.directions import change_odds
 from biem.domain.node import Hit, Node, new_id
 from biem.domain.scope import Scope
 from biem.ports import Embedder

@@ -108,3 +108,13 @@ def test_in_a_dialogue_of_several_people_the_confidence_of_the_recall_decides() 
 def test_a_number_that_is_asked_for_has_digits(question: str, beside: str, answer: str) -> None:
     assert sure(question, [hit(beside, 0.8)], 0.6) < ContextPolicy().min_confidence
     assert sure(question, [hit(answer, 0.8)], 0.6) > ContextPolicy().min_confidence
+
+
+@pytest.mark.req("C31", partly="nothing where nothing is known")
+def test_a_message_that_memories_cannot_help_with_is_less_sure_of_an_answer() -> None:
+    # Given the same lines / Then log-odds that no memory helps make less sure, those that one may change nothing
+    question = "Translate into French: my aunt lives in Ghent."
+    hits = measured(question, [hit("My aunt lives in Ghent.", 0.53), *(hit(text, 0.2) for text in ASIDE)])
+    plain = PICKER.sureness(hits, question, 0.9)
+    assert PICKER.sureness(hits, question, 0.9, personal=2.0) == plain
+    assert PICKER.sureness(hits, question, 0.9, personal=-4.0) < PICKER.sureness(hits, question, 0.9, -2.0) < plain

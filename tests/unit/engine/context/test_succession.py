@@ -8,7 +8,7 @@ import pytest
 
 from biem.adapters import contradiction
 from biem.adapters.analyzers import RuleAnalyzer
-from biem.adapters.embedders.change import change_odds
+from biem.adapters.embedders.directions import change_odds
 from biem.domain.node import Hit
 from biem.domain.policies.context import ContextPolicy
 from biem.engine.context.lines import LineReader

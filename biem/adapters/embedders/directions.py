@@ -1,8 +1,8 @@
-"""How much a text tells that something changed, or is a courtesy, by its vector: directions of an embedder's space.
+"""What a text is like, by its vector: directions of an embedder's space, each with log-odds.
 
 "I chickened out of sage" and 没忍住，又开始每天喝美式了 share no word, but both lie where texts about changes lie. The
-directions were fitted by `python -m benchmarks.fit_succession` and `benchmarks.fit_courtesy`; only packaged models have
-them.
+directions were fitted by `python -m benchmarks.fit_succession`, `benchmarks.fit_courtesy` and `benchmarks.fit_queries`;
+only packaged models have them.
 """
 
 import base64
@@ -16,18 +16,24 @@ from numpy.typing import NDArray
 from biem.ports import Vectors
 from biem.ports.embedding import DirectionOdds, row_products
 
-PACKAGED = Path(__file__).with_name("change.json")
+CHANGE = Path(__file__).with_name("change.json")
 COURTESY = Path(__file__).with_name("courtesy.json")
+PERSONAL = Path(__file__).with_name("personal.json")
 
 
 def change_odds(embedder_id: str) -> DirectionOdds | None:
     """Log-odds that each of these passages tells of a change; None for a model without a direction."""
-    return _odds(PACKAGED, embedder_id)
+    return _odds(CHANGE, embedder_id)
 
 
 def courtesy_odds(embedder_id: str) -> DirectionOdds | None:
     """Log-odds that each of these passages only greets, thanks, agrees or acknowledges; None as above."""
     return _odds(COURTESY, embedder_id)
+
+
+def personal_odds(embedder_id: str) -> DirectionOdds | None:
+    """Log-odds that what was told can help with each of these queries, unlike arithmetic or a poem; None as above."""
+    return _odds(PERSONAL, embedder_id)
 
 
 def _odds(file: Path, embedder_id: str) -> DirectionOdds | None:
@@ -36,8 +42,8 @@ def _odds(file: Path, embedder_id: str) -> DirectionOdds | None:
         return None
     direction, bias = found
 
-    def odds(passages: Vectors) -> NDArray[np.float32]:
-        return np.asarray(row_products(passages, direction) + bias, dtype=np.float32)
+    def odds(texts: Vectors) -> NDArray[np.float32]:
+        return np.asarray(row_products(texts, direction) + bias, dtype=np.float32)
 
     return odds
 
