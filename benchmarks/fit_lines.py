@@ -58,7 +58,7 @@ _WEIGHTS = {"known": 3.0, "never told": 2.0, "left out": 0.5, "few known": 0.9, 
 """An answer kept back costs more than a line too many."""
 _WEIGHTS_OF_BLOCKS = {"young": 0.3, "plain": 3.0, "req": 1.5, "needed": 1.0}
 """What a block of lives counts whose names begin so: those of `young_memories_second.txt` are asked for in quite other
-words, and for things that are hardly told apart from what is told; those of `two_of_a_kind.txt`
+words, and for things that are hard to tell from those that were told; those of `two_of_a_kind.txt`
 and `requests.txt` are few, and usual. `needed`: lives with messages of `requests` among theirs."""
 _SEED, _MADE = 21, (("en", 3), ("zh", 3), ("mixed", 2))
 _LONG = 50
