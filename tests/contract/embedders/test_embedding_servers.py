@@ -130,7 +130,7 @@ def test_the_environment_names_the_provider(
             assert served.info.id.startswith(f"{provider}:fake")
     # Given a name that there is not / Then it is refused with those there are
     monkeypatch.setenv("BIEM_EMBEDDER__PROVIDER", "none such")
-    with pytest.raises(ConfigError, match="PROVIDER: Input should be .e5., .use."):
+    with pytest.raises(ConfigError, match="PROVIDER: Input should be 'e5', 'use'"):
         build_embedder(load_settings())
 
 
