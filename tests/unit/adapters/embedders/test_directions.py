@@ -1,6 +1,7 @@
 """Directions of a packaged embedder's space: what its vectors tell of a text."""
 
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -32,8 +33,8 @@ def test_only_packaged_models_have_directions(odds_of: Callable[[str], Direction
     ],
 )
 def test_a_message_that_memories_can_help_with_is_told_from_one_of_anybody(helped: str, ordinary: str) -> None:
-    embedder = embedders.build("e5", cache_dir=Path("unused"), cache_bytes=0, threads=1)
-    odds = personal_odds(embedder.info.id)
-    assert odds is not None
-    own, general = odds(embedder.embed([helped, ordinary], "query")).tolist()
+    with closing(embedders.build("e5", cache_dir=Path("unused"), cache_bytes=0, threads=1)) as embedder:
+        odds = personal_odds(embedder.info.id)
+        assert odds is not None
+        own, general = odds(embedder.embed([helped, ordinary], "query")).tolist()
     assert own > 0.0 > general
