@@ -353,8 +353,9 @@ def _tell_scan(out: Output, report: "ScanReport") -> None:
 def _scanned(report: "ScanReport") -> str:
     if report.reason and not report.files:
         return f"{report.library}: {report.reason}"
-    counts = {name: getattr(report, name) for name in ("new", "changed", "moved", "deleted", "skipped")}
-    parts = [counted(report.files, "file"), *(f"{count} {name}" for name, count in counts.items() if count)]
+    counts = {name: getattr(report, name) for name in ("new", "changed", "moved", "deleted")}
+    files = counted(report.files, "file") + (f" ({report.skipped} skipped)" if report.skipped else "")
+    parts = [files, *(f"{count} {name}" for name, count in counts.items() if count)]
     if report.chunks_added or report.chunks_removed:
         parts.append(f"{counted(report.chunks_added, 'chunk')} added, {report.chunks_removed} removed")
     said = f"{report.library}: {', '.join(parts)}"
@@ -385,6 +386,7 @@ def _show_stats(out: Output, found: "Iterable[LibraryStats]") -> None:
         facts = {
             "state": library.state,
             "scanned": _time(library.scanned_at),
+            "files": sum(each.files.values()),
             **{f"files {state}": count for state, count in each.files.items() if count},
             "chunks": each.chunks,
             "chunks pending": each.pending_chunks,

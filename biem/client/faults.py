@@ -24,14 +24,40 @@ _WORDS = {
 }
 
 
-def place_of(fault: Mapping[str, Any]) -> str:
-    """Where it is: `body/text`."""
-    return "/".join(map(str, fault["loc"]))
+_UNKNOWN: Any = object()
+
+
+def place_of(fault: Mapping[str, Any], sent: Mapping[str, Any] = _UNKNOWN) -> str:
+    """Where it is, as `body.items[0].text`.
+
+    pydantic also names the form that it took a value for, which is none of its fields: with what was `sent`, by its
+    parts such as `body`, these names are left out.
+    """
+    if fault["type"] == "json_invalid":  # a number of a character follows, which the words have
+        return str(fault["loc"][0])
+    said, here, last = "", sent, len(fault["loc"]) - 1
+    for number, part in enumerate(fault["loc"]):
+        is_known = here is not _UNKNOWN and _is_in(here, part)
+        is_field = is_known or here is _UNKNOWN or number == 0 or (number == last and fault["type"] == "missing")
+        if not is_field:
+            continue
+        here = here[part] if is_known else _UNKNOWN
+        said += f"[{part}]" if isinstance(part, int) else f".{part}" if said else str(part)
+    return said
+
+
+def _is_in(value: object, part: object) -> bool:
+    """Whether a value has this field, or this place of a list."""
+    if isinstance(value, list):
+        return isinstance(part, int) and part < len(value)
+    return isinstance(value, Mapping) and part in value
 
 
 def words_of(fault: Mapping[str, Any]) -> str:
     """The fault; never the value, which may be a secret."""
     if fault["type"] == "json_invalid":
-        return f"no JSON: {fault.get('ctx', {}).get('error', 'it breaks off')}"
+        place = fault["loc"][-1]
+        where = f", at character {place + 1}" if isinstance(place, int) else ""
+        return f"no JSON: {fault.get('ctx', {}).get('error', 'it breaks off')}{where}"
     said: str = _WORDS.get(fault["type"], fault["msg"])
     return said.removeprefix("Value error, ").replace("Input should", "must", 1)

@@ -194,7 +194,7 @@ def _without_text(value: dict[str, Any]) -> str:
     if value.get("text") or value.get("caption") or (isinstance(content, str) and content.strip()):
         return ""
     parts = content if isinstance(content, list) else []
-    if any(isinstance(part, dict) and isinstance(part.get("text"), str) for part in parts):
+    if _spoken(parts):
         return ""
     if value.get("tool_calls") or value.get("function_call"):
         return "tool call"
@@ -207,8 +207,8 @@ def _text(value: dict[str, Any]) -> str:
     if key is None and not caption:
         raise _Unfit("", 'expected "text" (or "content"), or a conversation with "turns"')
     text = value[key] if key else ""
-    if isinstance(text, list):  # content parts of chat APIs; images have no text
-        text = "\n".join(part["text"] for part in text if isinstance(part, dict) and isinstance(part.get("text"), str))
+    if isinstance(text, list):
+        text = "\n".join(_spoken(text))
     if text is None:
         text = ""
     if not isinstance(text, str):
@@ -218,6 +218,12 @@ def _text(value: dict[str, Any]) -> str:
     if not text.strip():
         raise _Unfit(key or "", f'"{key}" is empty; there is nothing to remember')
     return text
+
+
+def _spoken(parts: list[Any]) -> list[str]:
+    """The texts of content parts of chat APIs, which are objects or plain strings; images have none."""
+    texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
+    return [text for text in texts if isinstance(text, str)]
 
 
 def _string(value: dict[str, Any], keys: tuple[str, ...]) -> str:

@@ -87,7 +87,11 @@ def cut(
 
 def is_template(text: str, blocks: Sequence[Block]) -> bool:
     """Whether a text has placeholders, and nothing but headings beside them."""
-    return any(_is_form(text, block) for block in blocks) and all(_is_silent(text, one, _ANY_LEVEL) for one in blocks)
+    has_placeholder = any(
+        _is_form(text, one) or (one.kind == "heading" and _PLACEHOLDER.search(text, one.start, one.stop))
+        for one in blocks
+    )
+    return has_placeholder and all(_is_silent(text, one, _ANY_LEVEL) for one in blocks)
 
 
 def key_of(chain: Sequence[ChainHeading], body: str, number: int) -> bytes:

@@ -24,6 +24,7 @@ from biem.domain.notes.library import (
     NoteVerdictStatus,
     ScanReport,
     SyncReport,
+    unknown_library,
 )
 from biem.domain.scope import Scope
 from biem.domain.text import require_count, require_names, require_path, require_string
@@ -193,9 +194,9 @@ class Notebook:
         now = self._system.clock.now()
         since = None if since is None else require_time(since, "since", now, _FAR_FUTURE_DAYS)
         until = None if until is None else require_time(until, "until", now, _FAR_FUTURE_DAYS)
+        libraries = () if library is None else (self._named(library).id,)  # unknown: an error, though nothing is known
         if not self._system.searcher.is_used(self._scope):
             return NoteHits()
-        libraries = () if library is None else (self._named(library).id,)
         return self._system.searcher.search(
             self._scope, query, top_k=limit, libraries=libraries, tags=tags, since=since, until=until
         )
@@ -366,17 +367,19 @@ class Notebook:
 
     def _own(self, name: str) -> Library:
         """A library of exactly this scope."""
-        for library in self._system.records.libraries([self._scope]):
-            if library.name == name:
-                return library
-        raise NotFound(f"no library {name!r} in {self._scope}; `biem notes stats` lists them")
+        return self._one_of(self._system.records.libraries([self._scope]), name)
 
     def _named(self, name: str) -> Library:
         """A library that this scope may read, its own first."""
-        for library in sorted(self.libraries(), key=lambda each: each.scope != self._scope):
+        return self._one_of(sorted(self.libraries(), key=lambda each: each.scope != self._scope), name)
+
+    def _one_of(self, libraries: Sequence[Library], name: str) -> Library:
+        """The first library of this name. Raises `NotFound`, which names those that there are."""
+        require_string(name, "the name of a library")
+        for library in libraries:
             if library.name == name:
                 return library
-        raise NotFound(f"no library {name!r} in {self._scope}; `biem notes stats` lists them")
+        raise NotFound(unknown_library(name, self._scope, [each.name for each in libraries]))
 
 
 def _found(path: str) -> Path | None:

@@ -66,6 +66,8 @@ class _Run:
     """Files of which only size, time or inode are others than known."""
     early: set[str] = field(default_factory=set)
     """Paths of the files that were stored during the walk."""
+    has_skipped: bool = False
+    """Whether a file is skipped that was not, or that has changed."""
     told: int = 0
     """How many files had changed when searches were last made to see it."""
 
@@ -168,10 +170,11 @@ class Scanner:
                     raise StoreUnavailable(f"{library.root} leads to another folder now: add that one as a library")
             edited = None if full or not changed else self._edited(run, changed)
             walk = edited or self._walked(run)
-            run.report = replace(run.report, files=len(walk.files))
+            run.report = replace(run.report, files=len(walk.files) + len(walk.skipped))
             changes = compare(walk, run.known, scanned_ns=_nanoseconds(library.scanned_at), full=full)
             changes = replace(changes, changed=tuple(file for file in changes.changed if file.path not in run.early))
-            run.add(unchanged=len(changes.unchanged))
+            skipped = sum(run.known.is_skipped(file.path) for file in changes.unchanged)
+            run.add(unchanged=len(changes.unchanged) - skipped, skipped=skipped)
             moved = self._moved(run, changes)
             for skipped in walk.skipped:
                 self._skip(run, FileStat(skipped.path, 0, 0, 0), skipped.reason)
@@ -341,6 +344,7 @@ class Scanner:
         run.add(skipped=1)
         if before is not None and before.skipped and before.stat == stat:
             return
+        run.has_skipped = True
         run.removed += self._records.skip(run.library, stat, reason)
 
     # -- the end ----------------------------------------------------------------------------------------------------
@@ -379,7 +383,7 @@ class Scanner:
         of the last complete one, files are read again that a later write may have left alike.
         """
         report, library = run.report, run.library
-        is_worth_it = report.altered or report.read or report.skipped or full or library.scanned_at is None
+        is_worth_it = report.altered or report.read or run.has_skipped or full or library.scanned_at is None
         if started is not None and is_worth_it:
             self._records.scanned(library, report.counts, started, full=full or library.full_at is None)
         if is_worth_it:

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from biem.client.calls import call_of
-from biem.domain.notes.library import NoteVerdictStatus
+from biem.domain.notes.library import NoteVerdictStatus, unknown_library
 from biem.domain.scope import Scope
 from biem.errors import AccessDenied, ConfigError, InvalidInput, NotFound
 from biem.server.caller import caller_of
@@ -125,9 +125,12 @@ def _is_folder(path: str) -> bool:
 
 def lint(request: Request, query: Annotated[_Linting, Query()]) -> Response:
     """What makes notes hard to find or to understand, by path and line: of one library of the scope, or of all."""
-    notes = caller_of(request).memory().notes
-    if query.target is not None and query.target not in {each.library.name for each in notes.stats()}:
-        raise NotFound(f"no library {query.target!r} in this scope; files elsewhere are judged by biem notes lint")
+    caller = caller_of(request)
+    notes = caller.memory().notes
+    if query.target is not None:  # never a path: it would read any file of the server
+        names = [each.library.name for each in notes.stats()]
+        if query.target not in names:
+            raise NotFound(f"{unknown_library(query.target, caller.scope, names)}; `biem notes lint` takes other folders")
     return respond(request, _LINT, notes.lint(query.target), {})
 
 

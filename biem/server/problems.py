@@ -139,9 +139,13 @@ def _allowed(request: Request) -> str:
     return ", ".join(sorted(found))
 
 
-async def of_validation(_: Request, error: Exception) -> Response:
+async def of_validation(request: Request, error: Exception) -> Response:
     """Arguments that the description of the API excludes; says which, and repeats none."""
-    found = [{"at": place_of(fault), "message": words_of(fault)} for fault in getattr(error, "errors", list)()]
+    sent = {"body": getattr(error, "body", None), "query": dict(request.query_params)}
+    messages: dict[str, list[str]] = {}  # a value that may have several forms has a fault by each
+    for fault in getattr(error, "errors", list)():
+        messages.setdefault(place_of(fault, sent), []).append(words_of(fault))
+    found = [{"at": place, "message": ", or ".join(dict.fromkeys(said))} for place, said in messages.items()]
     detail = "; ".join(f"{fault['at']}: {fault['message']}" for fault in found[:3])
     return problem(422, kind=f"{TYPE}invalid-input", detail=detail, errors=found[:20])
 

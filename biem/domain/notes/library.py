@@ -1,6 +1,6 @@
 """Libraries, which are folders of Markdown files that belong to a scope; their notes and chunks as they are found."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, get_args
@@ -32,6 +32,7 @@ LINKED = " › "
 _LEAST = 20
 """Characters of a citation that short texts may have, too."""
 _SHARE = 0.1
+_MOST_NAMED = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +63,7 @@ class ScanReport:
     library: str
     outcome: ScanOutcome = "read"
     files: int = 0
-    """Markdown files in the folder."""
+    """Markdown files in the folder, and what was skipped; of the edit of known files that a watcher saw, these."""
     unchanged: int = 0
     read: int = 0
     """Files that were opened."""
@@ -71,6 +72,7 @@ class ScanReport:
     moved: int = 0
     deleted: int = 0
     skipped: int = 0
+    """Of `files`, those that are not searched, also from earlier scans; `stats` has the reasons."""
     chunks_added: int = 0
     chunks_kept: int = 0
     """Chunks of new and changed files that were there before."""
@@ -214,6 +216,14 @@ class NoteVerdict:
     def place(self) -> str:
         """Path and line, as `plans/lisbon.md:4`."""
         return f"{self.path}:{self.line}"
+
+
+def unknown_library(name: str, scope: Scope, known: Sequence[str]) -> str:
+    """What to say of a library that a scope does not have: its name, and the first of those that there are."""
+    there = ", ".join(map(repr, known[:_MOST_NAMED])) + (", …" if len(known) > _MOST_NAMED else "")
+    return f"no library {name!r:.60} in {scope}; " + (
+        f"known: {there}" if known else "there is none yet, `biem notes add FOLDER` registers one"
+    )
 
 
 def _plain(name: str) -> str:

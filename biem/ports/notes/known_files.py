@@ -47,6 +47,10 @@ class KnownFiles(Mapping[str, KnownNote]):
             and int(self.inodes[place]) == file.inode
         )
 
+    def is_skipped(self, path: str) -> bool:
+        """Whether the last scan skipped this known path."""
+        return self.skipped[self._places[path]]
+
     def __getitem__(self, path: str) -> KnownNote:
         place = self._places[path]
         stat = FileStat(path, self.sizes[place], self.mtimes_ns[place], int(self.inodes[place]))

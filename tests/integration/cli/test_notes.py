@@ -54,7 +54,11 @@ def test_tags_counts_and_what_is_forgotten(cli: Cli, tmp_path: Path) -> None:
     (vault / "lantern.md").write_text(LANTERN, encoding="utf-8")
     (vault / "blob.md").write_bytes(b"\x00\x01\x02" * 50)
     cli("notes", "add", str(vault), "--name", "lib", *scope)
-    cli("notes", "sync", *scope)
+    for _ in range(2):
+        assert "lib: 2 files (1 skipped)" in cli("notes", "sync", *scope).stdout
+    unknown = cli("notes", "search", "fuel", "--library", "libary", *scope, "--json", code=3).error
+    assert "no library 'libary'" in unknown["message"]
+    assert "known: 'lib'" in unknown["message"]
     assert "Fuel\t1" in cli("notes", "tags", "fu", *scope).stdout
     cli("notes", "rename-tag", "fuel", "Energy", *scope)
     assert "is Energy" in cli("notes", "tags", "fu", *scope).stdout

@@ -116,6 +116,25 @@ def test_a_second_sync_reads_and_embeds_nothing(synced: biem.Memory, embedder: W
     assert len(embedder.calls) == embedded
 
 
+def test_every_scan_counts_the_files_that_the_statistics_count(memory: biem.Memory, vault: Path) -> None:
+    # Given notes, files that cannot be searched, and a link that is not followed
+    (vault / "empty.md").touch()
+    (vault / "blob.md").write_bytes(b"\x00\x01\x02" * 50)
+    (vault / "link.md").symlink_to("/etc/hostname")
+    memory.notes.add(vault, name="vault")
+
+    # When they are scanned for the first time, again, in full, and after one of them became a note
+    for full in (False, False, True):
+        [scan] = memory.notes.sync(full=full).libraries
+        [stats] = memory.notes.stats()
+        # Then all that is there is counted, and what is skipped is so each time
+        assert (scan.files, scan.skipped) == (5, 3)
+        assert stats.files == {"indexed": 2, "skipped": 3, "pending": 0, "failed": 0}
+    (vault / "empty.md").write_text("# Tide\n\nHigh water at noon.\n", encoding="utf-8")
+    [scan] = memory.notes.sync().libraries
+    assert (scan.files, scan.changed, scan.unchanged, scan.skipped) == (5, 1, 2, 2)
+
+
 def test_an_edit_embeds_what_it_changed(synced: biem.Memory, vault: Path, embedder: WordEmbedder) -> None:
     path = vault / "plans" / "lisbon.md"
     before = {chunk.headings: chunk.id for chunk in synced.notes.get("lisbon.md").chunks}

@@ -137,6 +137,28 @@ def test_wrong_requests_are_the_facades_errors(site: Site, root: Path) -> None:
         there.notes.add(folder / "boat.md")
 
 
+def test_an_unknown_library_is_not_found_and_the_known_ones_are_named(site: Site, root: Path) -> None:
+    # Given a scope without libraries / When one is named / Then it is not found, here and there, nor elsewhere searched
+    here, there, folder, _ = keeper(site, root)
+    for memory in (here, there):
+        with pytest.raises(NotFound, match="no library 'boats' in .*; there is none yet"):
+            memory.notes.search("painted mast", library="boats")
+
+    # And once there is another / Then that one is named by every call
+    there.notes.add(folder, name="log")
+    for memory in (here, there):
+        for call in (
+            lambda notes: notes.search("painted mast", library="boats"),
+            lambda notes: notes.sync("boats"),
+            lambda notes: notes.remove("boats"),
+        ):
+            with pytest.raises(NotFound, match="no library 'boats' in .*; known: 'log'"):
+                call(memory.notes)
+    with pytest.raises(NotFound, match="no library 'boats' in .*; known: 'log'"):
+        there.notes.lint("boats")
+    assert there.notes.search("painted mast", library="log") == []
+
+
 def test_folders_of_others_and_of_the_server_are_refused(site: Site, root: Path) -> None:
     # Given a key that may do everything in its scope, and the folder of another user
     _, there, mine, _ = keeper(site, root)

@@ -194,7 +194,25 @@ def test_a_wrong_body_is_named_in_the_words_of_what_it_was_meant_to_be(site: Sit
         return str(problem(browser.post("/v1/memories", json=body), 422, "invalid-input")["detail"])
 
     # Then only what is wrong with that form is said
-    assert said({"txt": "hi"}) == "body/OneMemory/text: is missing; body/OneMemory/txt: there is no such field"
-    assert said({"text": "hi", "wai": True}) == "body/OneMemory/wai: there is no such field"
-    assert said({"items": [{"text": 5}]}) == "body/ManyMemories/items/0/text: must be a string"
-    assert said(["hi"]) == "body/OneMemory: must be a JSON object, with Content-Type: application/json"
+    assert said({"txt": "hi"}) == "body.text: is missing; body.txt: there is no such field"
+    assert said({"text": "hi", "wai": True}) == "body.wai: there is no such field"
+    assert said({"items": [{"text": 5}]}) == "body.items[0].text: must be a string"
+    assert said(["hi"]) == "body: must be a JSON object, with Content-Type: application/json"
+
+
+def test_a_field_is_named_as_it_was_sent_where_it_may_have_several_forms(site: Site) -> None:
+    # Given fields that may be a string or a list, or one of several words / When they are neither
+    browser = site.browser(site.key().token)
+    body = {"query": "x", "exclude_conversation": 5, "top_k": "two"}
+    found = problem(browser.post("/v1/recall", json=body), 422, "invalid-input")
+    asked_for = browser.get("/v1/notes/verdicts", params={"status": "old", "limit": "x"})
+
+    # Then each is named once, by its name alone, with all that it may be
+    assert {fault["at"]: fault["message"] for fault in found["errors"]} == {
+        "body.exclude_conversation": "must be a string, or must be a list",
+        "body.top_k": "must be a whole number",
+    }
+    at = [fault["at"] for fault in problem(asked_for, 422, "invalid-input")["errors"]]
+    assert at == ["query.status", "query.limit"]
+    broken = browser.post("/v1/recall", content=b'{"query" 5}', headers={"Content-Type": "application/json"})
+    assert problem(broken, 422, "invalid-input")["detail"] == "body: no JSON: Expecting ':' delimiter, at character 10"

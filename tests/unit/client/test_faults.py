@@ -49,4 +49,4 @@ def test_faults_of_a_body_are_named_for_who_wrote_it() -> None:
     assert faults({"txt": "x"}) == ["text: is missing", "txt: there is no such field"]
     assert faults("text") == [": must be a JSON object, with Content-Type: application/json"]
     broken = {"type": "json_invalid", "loc": ("body", 9), "msg": "JSON decode error", "ctx": {"error": "no value"}}
-    assert words_of(broken) == "no JSON: no value"
+    assert (place_of(broken), words_of(broken)) == ("body", "no JSON: no value, at character 10")

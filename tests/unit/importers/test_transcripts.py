@@ -39,14 +39,16 @@ def test_a_message_takes_the_names_that_exports_use(tmp_path: Path) -> None:
         {"text": "hello", "speaker": "Ann", "at": "2025-03-14T15:09:26+08:00", "conversation": "c1", "ref": "m1"},
         {"content": "你好", "role": "user", "timestamp": 1_700_000_000, "session": "c2", "id": 7, "tags": ["a"]},
         {"content": [{"type": "text", "text": "one"}, {"type": "image_url"}, {"type": "text", "text": "two"}]},
+        {"content": ["三", {"type": "image_url"}, "four"]},
     )
-    first, second, third = items(source)
+    first, second, third, fourth = items(source)
     assert (first["text"], first["speaker"], first["conversation"], first["ref"]) == ("hello", "Ann", "c1", "m1")
     assert first["at"] == datetime(2025, 3, 14, 7, 9, 26, tzinfo=UTC)
     assert (second["text"], second["speaker"], second["ref"], second["tags"]) == ("你好", "user", "7", ["a"])
     assert second["at"] == datetime.fromtimestamp(1_700_000_000, tz=UTC)
     assert (third["text"], third["conversation"], third["kind"]) == ("one\ntwo", "chat", "event")
     assert "at" not in third
+    assert fourth["text"] == "三\nfour"
 
 
 def test_a_whole_conversation_becomes_its_turns(tmp_path: Path) -> None:

@@ -57,6 +57,7 @@ def test_without_a_date_there_is_none() -> None:
     [
         "---\ntags: daily\n---\n# {{title}}\n\n## Weather\n\n- {{place}}\n- [ ] {{ todo }}\n",
         "# <% tp.file.title %>\n\n<% tp.date.now() %>\n\n### Later\n\n---\n",
+        "# {{title}}\n\n## {{date}}\n",
         "## 会议\n\n> {{date:YYYY-MM-DD}} | {{time}}\n",
     ],
 )
