@@ -173,8 +173,8 @@ class Scanner:
             run.report = replace(run.report, files=len(walk.files) + len(walk.skipped))
             changes = compare(walk, run.known, scanned_ns=_nanoseconds(library.scanned_at), full=full)
             changes = replace(changes, changed=tuple(file for file in changes.changed if file.path not in run.early))
-            skipped = sum(run.known.is_skipped(file.path) for file in changes.unchanged)
-            run.add(unchanged=len(changes.unchanged) - skipped, skipped=skipped)
+            idle = sum(run.known.is_skipped(file.path) for file in changes.unchanged)
+            run.add(unchanged=len(changes.unchanged) - idle, skipped=idle)
             moved = self._moved(run, changes)
             for skipped in walk.skipped:
                 self._skip(run, FileStat(skipped.path, 0, 0, 0), skipped.reason)

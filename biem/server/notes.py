@@ -130,7 +130,7 @@ def lint(request: Request, query: Annotated[_Linting, Query()]) -> Response:
     if query.target is not None:  # never a path: it would read any file of the server
         names = [each.library.name for each in notes.stats()]
         if query.target not in names:
-            raise NotFound(f"{unknown_library(query.target, caller.scope, names)}; `biem notes lint` takes other folders")
+            raise NotFound(unknown_library(query.target, caller.scope, names))
     return respond(request, _LINT, notes.lint(query.target), {})
 
 

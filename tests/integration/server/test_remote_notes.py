@@ -141,7 +141,7 @@ def test_an_unknown_library_is_not_found_and_the_known_ones_are_named(site: Site
     # Given a scope without libraries / When one is named / Then it is not found, here and there, nor elsewhere searched
     here, there, folder, _ = keeper(site, root)
     for memory in (here, there):
-        with pytest.raises(NotFound, match="no library 'boats' in .*; there is none yet"):
+        with pytest.raises(NotFound, match=r"no library 'boats' in .*; there is none yet"):
             memory.notes.search("painted mast", library="boats")
 
     # And once there is another / Then that one is named by every call
@@ -152,9 +152,9 @@ def test_an_unknown_library_is_not_found_and_the_known_ones_are_named(site: Site
             lambda notes: notes.sync("boats"),
             lambda notes: notes.remove("boats"),
         ):
-            with pytest.raises(NotFound, match="no library 'boats' in .*; known: 'log'"):
+            with pytest.raises(NotFound, match=r"no library 'boats' in .*; known: 'log'"):
                 call(memory.notes)
-    with pytest.raises(NotFound, match="no library 'boats' in .*; known: 'log'"):
+    with pytest.raises(NotFound, match=r"no library 'boats' in .*; known: 'log'"):
         there.notes.lint("boats")
     assert there.notes.search("painted mast", library="log") == []
 
