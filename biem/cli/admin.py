@@ -85,9 +85,12 @@ def _show(out: Output, found: "Diagnosis") -> None:
 
 def perf(
     context: typer.Context,
-    rounds: Annotated[int, typer.Option("--rounds", min=1, max=10_000, help="Calls of each operation.")] = 50,
+    rounds: Annotated[
+        int, typer.Option("--rounds", min=1, max=10_000, help="How often each operation is called.")
+    ] = 50,
     recorded: Annotated[
-        float, typer.Option("--recorded", min=0.0, help="Instead: of all programs, in the last N hours.")
+        float,
+        typer.Option("--recorded", metavar="HOURS", min=0.0, help="Instead: what was recorded in the last hours."),
     ] = 0.0,
 ) -> None:
     """Time each stage of remember and recall in a temporary scope, which is erased afterwards.
@@ -161,7 +164,9 @@ def restore(
 
 def reembed(
     context: typer.Context,
-    provider: Annotated[str, typer.Option("--provider", help="e5, use, bge, openai or ollama; unset: settings.")] = "",
+    provider: Annotated[
+        str, typer.Option("--provider", help="e5, use, bge, openai or ollama; default: that of the settings.")
+    ] = "",
     model: Annotated[str, typer.Option("--model", help="Model name or path, for bge, openai and ollama.")] = "",
     url: Annotated[str, typer.Option("--url", help="Base URL, for openai and ollama.")] = "",
     drop_old: Annotated[
@@ -201,7 +206,7 @@ def _is_id(text: str) -> bool:
 
 def sleep(
     context: typer.Context,
-    timeout_s: Annotated[float, typer.Option("--timeout-s", min=0, help="How long to wait for indexing.")] = 600.0,
+    timeout_s: Annotated[float, typer.Option("--timeout-s", min=0, help="Seconds to wait for indexing.")] = 600.0,
 ) -> None:
     """Run all background jobs of the scope now and report them. They also run automatically."""
     out = of(context).out

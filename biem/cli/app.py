@@ -34,12 +34,19 @@ _GARBAGE = 300_000
 EPILOG = (
     "Exit codes: 0 done, 1 unexpected, 2 invalid input, 3 not found, 4 the ref is taken, the conflict decided or the "
     "memory revised, 5 settings or schema, 6 a server is down, 7 a server is full, 8 the embedder is down, "
-    "9 the embedder answers another dimension, 10 diagnose, lint or mirror found something, 130 interrupted."
+    "9 the embedder answers another dimension, 10 diagnose, lint, sync or status needs a person, or too many writes in "
+    "a minute, 11 stored but not indexed in time, 12 the key does not allow it, 130 interrupted, 143 terminated."
 )
 
 
 class PlainCommand(TyperCommand):
-    """A command whose help says of a switch no type, where Typer says `<bool>`, and never `<list[str]>`."""
+    """A command whose help says of a switch no type, where Typer says `<bool>`, and never `<list[str]>`; arguments are
+    `TEXT` and `[FOLDER]`, where Typer says `{text}`.
+    """
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The parts of the line of usage."""
+        return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""
@@ -69,6 +76,8 @@ def _simplify(parameters: Iterable[Any]) -> None:
             each.metavar = ""
         elif each.metavar is None and getattr(each, "multiple", False):
             each.metavar = "<str>"
+        elif each.metavar is None and each.param_type_name == "argument":
+            each.metavar = each.name.upper()
 
 
 def _show_version(wanted: bool) -> None:
@@ -93,12 +102,26 @@ def options(
         ),
     ] = None,
     home: Annotated[
-        str | None, typer.Option("--home", metavar="FOLDER", help="Folder of the embedded servers.")
+        str | None,
+        typer.Option(
+            "--home", metavar="FOLDER", help="Folder of the embedded servers. Default: BIEM_HOME, else ~/.biem."
+        ),
     ] = None,
-    tenant: Annotated[str | None, typer.Option("--tenant", help="Tenant of the scope.")] = None,
-    user: Annotated[str | None, typer.Option("--user", help="User of the scope.")] = None,
+    tenant: Annotated[
+        str | None,
+        typer.Option(
+            "--tenant",
+            help="Tenant of the scope, which is whose memories these are. Default: BIEM_TENANT, else default.",
+        ),
+    ] = None,
+    user: Annotated[
+        str | None, typer.Option("--user", help="User of the scope. Default: BIEM_USER, else default.")
+    ] = None,
     project: Annotated[
-        str | None, typer.Option("--project", help="Project of the scope; empty: the user's own.")
+        str | None,
+        typer.Option(
+            "--project", help="Project of the scope; empty: the user's own level. Default: BIEM_PROJECT, else empty."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout; errors on stderr.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Timings, logs and tracebacks on stderr.")] = False,

@@ -15,7 +15,7 @@ from biem.errors import BiemError, InvalidInput, NotFound
 if TYPE_CHECKING:
     from biem.memory import Memory
 
-Id = Annotated[str, typer.Argument(metavar="ID")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="Id of the memory, or the end of it, as lists show it.")]
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be given several times.")]
 Limit = Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number of rows.")]
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from biem.cli.arguments import Id, Limit
+from biem.cli.arguments import Limit
 from biem.cli.invocation import NO_WORKER, of
 from biem.cli.output import SHOWN_CHARS, Output, shown_time, shown_value
 from biem.domain.conflict import RESOLUTIONS, STATUSES, Conflict
@@ -12,6 +12,9 @@ from biem.domain.node import id_part
 from biem.domain.text import one_line
 from biem.errors import InvalidInput
 
+ConflictId = Annotated[
+    str, typer.Argument(metavar="ID", help="Id of the conflict, or the end of it, as lists show it.")
+]
 _ANY = "all"
 _IGNORE = "ignore"
 
@@ -42,8 +45,10 @@ def conflicts(
 
 def resolve(
     context: typer.Context,
-    conflict_id: Id,
-    resolution: Annotated[str, typer.Argument(help=f"One of {', '.join(RESOLUTIONS)}, {_IGNORE}.")],
+    conflict_id: ConflictId,
+    resolution: Annotated[
+        str, typer.Argument(help=f"Which memory holds: {', '.join(RESOLUTIONS)}; {_IGNORE}: leave both.")
+    ],
 ) -> None:
     """Resolve a conflict; undo reverts it."""
     invocation = of(context)
@@ -56,7 +61,7 @@ def resolve(
     invocation.out.result(conflict, lambda: _show_conflict(invocation.out, conflict))
 
 
-def undo(context: typer.Context, conflict_id: Id) -> None:
+def undo(context: typer.Context, conflict_id: ConflictId) -> None:
     """Revert the resolution of a conflict: both memories are as before."""
     invocation = of(context)
     id_part(conflict_id)

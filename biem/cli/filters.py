@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from biem.cli.arguments import Tags
 from biem.domain.listing import STATUSES
 from biem.domain.metadata_filter import parse_where
 from biem.domain.node import KINDS, LAYERS
@@ -40,14 +39,22 @@ _CONDITION = re.compile(r"\s*(?P<key>[^<>=!]*[^<>=!\s])\s*(?P<sign>>=|<=|!=|>|<|
 class Filters:
     """Options of every command that selects memories; see `option_groups`."""
 
-    kind: Annotated[list[str] | None, typer.Option("--kind", help=f"Only these: {', '.join(KINDS)}.")] = None
+    kind: Annotated[
+        list[str] | None,
+        typer.Option("--kind", help=f"Only of this kind; may be given several times: {', '.join(KINDS)}."),
+    ] = None
     since: Annotated[str | None, typer.Option("--since", metavar="TIME", help="Not before this ISO time.")] = None
     until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="Before this ISO time.")] = None
-    speaker: Annotated[list[str] | None, typer.Option("--speaker", help="Only from these speakers.")] = None
-    conversation: Annotated[list[str] | None, typer.Option("--conversation", help="Only from these conversations.")] = (
-        None
-    )
-    tag: Tags = None
+    speaker: Annotated[
+        list[str] | None, typer.Option("--speaker", help="Only from this speaker; may be given several times.")
+    ] = None
+    conversation: Annotated[
+        list[str] | None,
+        typer.Option("--conversation", help="Only from this conversation; may be given several times."),
+    ] = None
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", help="Only with this tag; if given several times, with all of them.")
+    ] = None
     where: Annotated[
         list[str] | None,
         typer.Option(
@@ -119,7 +126,9 @@ class RecallFilters(Filters):
 class ListFilters(Filters):
     """Options that say which memories are listed."""
 
-    origin: Annotated[list[str] | None, typer.Option("--origin", help="Only from these origins.")] = None
+    origin: Annotated[
+        list[str] | None, typer.Option("--origin", help="Only of this origin; may be given several times.")
+    ] = None
     as_of: AsOf = None
     layer: Annotated[str | None, typer.Option(help=f"Only this layer: {', '.join(LAYERS)}.")] = None
     status: Annotated[str, typer.Option(help=f"One of {', '.join(STATUSES)}; live: all but archived ones.")] = "live"

@@ -54,7 +54,10 @@ def import_files(
         float, typer.Option("--timeout-s", min=0, metavar="S", help="Seconds to wait for indexing.")
     ] = 3600.0,
     on_conflict: Annotated[
-        str, typer.Option("--on-conflict", help="Of an export: error, or skip memories that differ from those there.")
+        str,
+        typer.Option(
+            "--on-conflict", help="Where a memory of an export differs from the one that is there: error, or skip it."
+        ),
     ] = "error",
 ) -> None:
     """Import chats, notes and memories of other systems, or an export of biem. Run it again at any time: nothing is

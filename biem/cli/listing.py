@@ -15,7 +15,7 @@ from biem.domain.paging import MOST_ON_A_PAGE, Page
 from biem.domain.text import one_line
 
 Size = Annotated[int, typer.Option("--limit", min=1, max=MOST_ON_A_PAGE, help="Memories on a page.")]
-After = Annotated[str, typer.Option(help="The next page: what the page before named.")]
+After = Annotated[str, typer.Option(help="Continue after a page: what it named as --after, or with --json as next.")]
 
 
 @with_options

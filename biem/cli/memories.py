@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from biem.cli.arguments import Tags, chat_messages, given_text
+from biem.cli.arguments import Id, Tags, chat_messages, given_text
 from biem.cli.filters import Metadata, RecallFilters, metadata_values, parse_duration, require_one_of
 from biem.cli.invocation import NO_WORKER, Invocation, of
 from biem.cli.option_groups import with_options
@@ -44,7 +44,12 @@ _NO_REASON = ("no single reason stands out", "没有特别突出的理由")
 def remember(
     context: typer.Context,
     text: Annotated[str, typer.Argument(help="What to remember; - reads it from stdin.")],
-    kind: Annotated[str | None, typer.Option(help=f"One of {', '.join(KINDS)}.")] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            help=f"One of {', '.join(KINDS)}; default: event with a speaker or a conversation, else knowledge."
+        ),
+    ] = None,
     tag: Tags = None,
     reason: Annotated[str, typer.Option(help="Why it is worth remembering.")] = "",
     importance: Annotated[float, typer.Option(help="Importance, 1 to 5.")] = 3.0,
@@ -58,7 +63,7 @@ def remember(
     origin: Annotated[str | None, typer.Option(help=f"One of {', '.join(ORIGINS)}, or your own; default user.")] = None,
     trust: Annotated[str | None, typer.Option(help=f"One of {', '.join(LEVELS)}; default by origin.")] = None,
     expires: Annotated[
-        str | None, typer.Option("--expires", metavar="TIME", help="Hidden from this ISO time on.")
+        str | None, typer.Option("--expires-at", "--expires", metavar="TIME", help="Hidden from this ISO time on.")
     ] = None,
     ttl: Annotated[
         str | None, typer.Option("--ttl", metavar="DURATION", help="Hidden after this long: 90s, 15m, 12h, 30d or 2w.")
@@ -83,7 +88,7 @@ def remember(
     words = given_text(text)
     _require_words(words, "the text")
     moment = parse_time(at, "--at") if at is not None else None
-    ends, lives = (None if expires is None else parse_time(expires, "--expires")), parse_duration(ttl, "--ttl")
+    ends, lives = (None if expires is None else parse_time(expires, "--expires-at")), parse_duration(ttl, "--ttl")
     now = datetime.fromtimestamp(time.time_ns() / 1e9, UTC)
     require_expiry(ends, lives, now)
     if moment is not None:
@@ -124,10 +129,20 @@ def recall(
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="A question or words; - reads it from stdin.")],
     top_k: Annotated[int | None, typer.Option("--top-k", "-k", help="Maximum number of hits; default 10.")] = None,
-    mode: Annotated[str, typer.Option(help=f"One of {', '.join(MODES)}; strict adds the originals.")] = "auto",
-    profile: Annotated[str | None, typer.Option(help=f"Ranking profile: {', '.join(PROFILES)}.")] = None,
-    selection: Annotated[str | None, typer.Option(help=f"How to choose: {', '.join(SELECTIONS)}.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of a random selection.")] = None,
+    mode: Annotated[
+        str,
+        typer.Option(
+            help="fast; strict also shows the originals, word for word; auto: strict if the query asks for them."
+        ),
+    ] = "auto",
+    profile: Annotated[
+        str | None, typer.Option(help=f"How to rank: {', '.join(PROFILES)}. Default: BIEM_RECALL__PROFILE.")
+    ] = None,
+    selection: Annotated[
+        str | None,
+        typer.Option(help=f"How to choose among the ranked: {', '.join(SELECTIONS)}. Default: BIEM_RECALL__SELECTION."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Of a random selection: the same seed chooses the same.")] = None,
     why: Annotated[bool, typer.Option("--why", help="Explain each hit.")] = False,
     signals: Annotated[bool, typer.Option("--signals", help="Show every signal of every hit.")] = False,
     *,
@@ -170,7 +185,7 @@ def context(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Chat messages before it, in JSON with role and content, a list or one a line; - reads stdin.",
+            help="Chat messages before it: JSON objects with role and content, in a list or one a line; - is stdin.",
         ),
     ] = None,
     *,
@@ -204,7 +219,7 @@ def context(
         out.note("nothing to tell")
 
 
-def get(context: typer.Context, memory_id: Annotated[str, typer.Argument(metavar="ID")]) -> None:
+def get(context: typer.Context, memory_id: Id) -> None:
     """Show all fields of one memory."""
     invocation = of(context)
     id_part(memory_id)
@@ -278,10 +293,14 @@ def feedback(
         list[str] | None, typer.Option(metavar="ID", help="A memory that helped; may be given several times.")
     ] = None,
     useless: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="One that was of no use; may be given several times.")
+        list[str] | None, typer.Option(metavar="ID", help="A memory that was of no use; may be given several times.")
     ] = None,
     new: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="Memory written in this turn, to be linked.")
+        list[str] | None,
+        typer.Option(
+            metavar="ID",
+            help="A memory written in this turn, to be linked with the useful ones; may be given several times.",
+        ),
     ] = None,
     turn: Annotated[str | None, typer.Option(help="Your id of the turn: repeated feedback counts once.")] = None,
 ) -> None:

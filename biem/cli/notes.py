@@ -28,17 +28,19 @@ _WHOLE_CITATION = 100_000
 """Characters of a text of which a tenth are enough for any citation."""
 
 app = typer.Typer(help="Folders of Markdown files, searched together with memories. Files are only read.")
-Library = Annotated[str | None, typer.Argument(metavar="LIBRARY", help="Default: all of the scope.")]
+Library = Annotated[str | None, typer.Argument(metavar="LIBRARY", help="Name of a library; default: all of the scope.")]
 
 
 @app.command("add")
 def add(
     context: typer.Context,
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of Markdown files.")],
     name: Annotated[str, typer.Option("--name", help="Name of the library; default: that of the folder.")] = "",
     exclude: Annotated[
         list[str] | None,
-        typer.Option("--exclude", metavar="GLOB", help="As in .gitignore; may be given several times."),
+        typer.Option(
+            "--exclude", metavar="GLOB", help="Files to leave out, as in .gitignore; may be given several times."
+        ),
     ] = None,
     any_host: Annotated[
         bool, typer.Option("--any-host", help="Every machine has this folder, as a shared mount.")
@@ -126,14 +128,17 @@ def ended_by(stopped: threading.Event) -> Iterator[None]:
 @app.command("search")
 def search(
     context: typer.Context,
-    query: Annotated[str, typer.Argument(metavar="QUERY")],
+    query: Annotated[str, typer.Argument(help="A question or words.")],
     top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, max=100, help="Maximum number of hits.")] = 5,
-    library: Annotated[str | None, typer.Option("--library", help="Only this one.")] = None,
+    library: Annotated[str | None, typer.Option("--library", help="Only in the library of this name.")] = None,
     tag: Annotated[
-        list[str] | None, typer.Option("--tag", help="Only with this tag; may be given several times.")
+        list[str] | None, typer.Option("--tag", help="Only with this tag; if given several times, with all of them.")
     ] = None,
     expand: Annotated[
-        str | None, typer.Option("--expand", metavar="RELATION", help="Also show siblings, parent or children.")
+        str | None,
+        typer.Option(
+            "--expand", metavar="RELATION", help="Also show what stands around each hit: siblings, parent or children."
+        ),
     ] = None,
 ) -> None:
     """Search the notes alone."""
@@ -212,7 +217,7 @@ def lint(
 @app.command("tags")
 def tags(
     context: typer.Context,
-    prefix: Annotated[str, typer.Argument(metavar="PREFIX")] = "",
+    prefix: Annotated[str, typer.Argument(metavar="PREFIX", help="Only tags that begin so.")] = "",
     limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number of rows.")] = 100,
 ) -> None:
     """List tags with the number of chunks that have them."""
@@ -227,8 +232,8 @@ def tags(
 @app.command("rename-tag")
 def rename_tag(
     context: typer.Context,
-    old: Annotated[str, typer.Argument(metavar="OLD")],
-    new: Annotated[str | None, typer.Argument(metavar="NEW")] = None,
+    old: Annotated[str, typer.Argument(metavar="OLD", help="The tag as files have it.")],
+    new: Annotated[str | None, typer.Argument(metavar="NEW", help="The tag that it means.")] = None,
     undo: Annotated[bool, typer.Option("--undo", help="OLD stands for itself again.")] = False,
 ) -> None:
     """Count a tag as another one, also where a file has it later; the files stay as they are."""
@@ -299,7 +304,12 @@ def stats(context: typer.Context) -> None:
 
 
 @app.command("remove")
-def remove(context: typer.Context, library: Annotated[str, typer.Argument(metavar="LIBRARY")]) -> None:
+def remove(
+    context: typer.Context,
+    library: Annotated[
+        str, typer.Argument(metavar="LIBRARY", help="Name of a library, as `biem notes stats` shows it.")
+    ],
+) -> None:
     """Forget a library; its files stay."""
     invocation = of(context)
     invocation.changes |= NO_WORKER

@@ -10,7 +10,8 @@ from biem.domain.text import MOST_LISTED
 
 
 def dead(
-    context: typer.Context, limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="How many at most.")] = 100
+    context: typer.Context,
+    limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number of rows.")] = 100,
 ) -> None:
     """List memories that could not be indexed, with the reason; text search still finds them."""
     invocation = of(context)
@@ -28,7 +29,7 @@ def dead(
 
 
 def retry(context: typer.Context) -> None:
-    """Put the dead letters back into the queue."""
+    """Try again to index the memories that `biem dead` lists."""
     invocation = of(context)
     with invocation.memory() as memory:
         count = memory.retry()

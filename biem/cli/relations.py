@@ -86,7 +86,7 @@ def instant(
     conversation: Annotated[str, typer.Argument(help="Id of the conversation.")],
     limit: Annotated[int, typer.Option(min=1, max=500, help="Maximum number, newest first.")] = 5,
 ) -> None:
-    """Show notes taken during a conversation."""
+    """Show the notes that biem took of important messages while a conversation went on."""
     invocation = of(context)
     out = invocation.out
     invocation.changes |= NO_WORKER

@@ -68,7 +68,9 @@ def _say(context: typer.Context, name: str, done: bool, if_done: str, if_not: st
 
 def erase(
     context: typer.Context,
-    memory_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="The memory to erase.")] = None,
+    memory_id: Annotated[
+        str | None, typer.Argument(metavar="ID", help="The memory to erase: its id, or the end of it.")
+    ] = None,
     scope: Annotated[bool, typer.Option("--scope", help="Erase the whole scope.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     scrub: Annotated[

@@ -83,7 +83,9 @@ def history(context: typer.Context, memory_id: Id) -> None:
 
 
 def revert(
-    context: typer.Context, memory_id: Id, revision: Annotated[int, typer.Argument(min=1, metavar="REVISION")]
+    context: typer.Context,
+    memory_id: Id,
+    revision: Annotated[int, typer.Argument(min=1, metavar="REVISION", help="Its number, as `biem history` shows it.")],
 ) -> None:
     """Give a memory the values of a former revision, as a new one."""
     invocation = of(context)

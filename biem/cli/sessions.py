@@ -24,7 +24,7 @@ Chosen = Annotated[str, typer.Argument(metavar="SESSION", help="Id of a session,
 @app.command("list")
 def list_sessions(
     context: typer.Context,
-    status: Annotated[str | None, typer.Option(help="Only open, closed or archived ones.")] = None,
+    status: Annotated[str | None, typer.Option(help="Only such: open, closed or archived.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number, newest first.")] = 20,
 ) -> None:
     """List the sessions of the scope."""

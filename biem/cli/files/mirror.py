@@ -22,7 +22,7 @@ TROUBLED = 10
 _NEEDS_A_PERSON = {"broken", "held", "refused"}
 
 app = typer.Typer(help="Memories as Markdown files that people read, edit and commit. Off until a folder is added.")
-Folder = Annotated[Path, typer.Argument(metavar="FOLDER")]
+Mirror = Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder that `biem mirror status` lists.")]
 MaybeFolder = Annotated[
     Path | None, typer.Argument(metavar="FOLDER", help="Default: all folders of the scope on this machine.")
 ]
@@ -31,7 +31,9 @@ MaybeFolder = Annotated[
 @app.command("add")
 def add(
     context: typer.Context,
-    folder: Annotated[Path | None, typer.Argument(metavar="FOLDER", help="Default: ~/.aimate/memory.")] = None,
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="FOLDER", help="Folder for the files; default: ~/.aimate/memory.")
+    ] = None,
 ) -> None:
     """Mirror the scope in a folder, which is created."""
     invocation = of(context)
@@ -44,7 +46,7 @@ def add(
 
 
 @app.command("remove")
-def remove(context: typer.Context, folder: Folder) -> None:
+def remove(context: typer.Context, folder: Mirror) -> None:
     """Mirror no longer in a folder; its files stay."""
     invocation = of(context)
     invocation.changes |= NO_WORKER
@@ -132,7 +134,7 @@ def adopt(context: typer.Context, folder: MaybeFolder = None) -> None:
 @app.command("export")
 def export(
     context: typer.Context,
-    folder: Folder,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder to write, which must not exist yet.")],
     force: Annotated[bool, typer.Option("--force", help="Replace the folder if it exists.")] = False,
 ) -> None:
     """Write all memories of the scope into a new folder, one file each."""
@@ -149,13 +151,16 @@ def export(
 @app.command("import")
 def import_folder(
     context: typer.Context,
-    folder: Folder,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="What `biem mirror export` wrote.")],
     on_conflict: Annotated[
-        str, typer.Option("--on-conflict", help=f"Where a memory differs: {' or '.join(ON_CONFLICT)}.")
+        str,
+        typer.Option(
+            "--on-conflict", help=f"Where a memory differs from the one that is there: {' or '.join(ON_CONFLICT)}."
+        ),
     ] = "error",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, store nothing.")] = False,
 ) -> None:
-    """Add the memories of a folder that `export` wrote."""
+    """Add the memories of a folder that `biem mirror export` wrote."""
     invocation = of(context)
     invocation.changes |= NO_WORKER
     with invocation.memory() as memory, invocation.out.progress("import") as ticker:

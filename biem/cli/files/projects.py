@@ -8,7 +8,8 @@ import typer
 from biem.cli.invocation import NO_WORKER, of
 
 app = typer.Typer(help="Projects: the folders whose memories are kept apart from all others.")
-Folder = Annotated[Path, typer.Argument(metavar="FOLDER")]
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder of the project.")]
+Key = Annotated[str, typer.Argument(metavar="KEY", help="Key of a project, as `biem project list` shows it.")]
 
 
 @app.command("show")
@@ -22,7 +23,7 @@ def show(context: typer.Context, folder: Folder = Path()) -> None:
 
 
 @app.command("link")
-def link(context: typer.Context, folder: Folder, key: Annotated[str, typer.Argument(metavar="KEY")]) -> None:
+def link(context: typer.Context, folder: Folder, key: Key) -> None:
     """Let a folder read and write the memories of a project that another folder has."""
     invocation = of(context)
     invocation.changes |= NO_WORKER
@@ -47,8 +48,8 @@ def listed(context: typer.Context) -> None:
 @app.command("rename")
 def rename(
     context: typer.Context,
-    key: Annotated[str, typer.Argument(metavar="KEY")],
-    name: Annotated[str, typer.Argument(metavar="NAME")],
+    key: Key,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The new name.")],
 ) -> None:
     """Change the name that is shown; the key stays."""
     invocation = of(context)

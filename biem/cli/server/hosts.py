@@ -14,7 +14,7 @@ from biem.errors import InvalidInput, NotFound
 
 def connect(
     context: typer.Context,
-    host: Annotated[Host, typer.Argument(help="The program.")],
+    host: Annotated[Host, typer.Argument(help="The program to connect.")],
     show: Annotated[bool, typer.Option("--print", help="Show what would be entered, and where. The default.")] = False,
     write: Annotated[
         bool, typer.Option("--write", help="Enter it; a copy of the former file stays next to it.")
@@ -23,7 +23,7 @@ def connect(
     url: Annotated[
         str, typer.Option(help="Address of a running `biem serve`; without it the program starts biem.")
     ] = "",
-    name: Annotated[str, typer.Option(help="Name of the server there.")] = "biem",
+    name: Annotated[str, typer.Option(help="Name of the entry there.")] = "biem",
     path: Annotated[Path | None, typer.Option(help="The configuration file, if it is not at its usual place.")] = None,
 ) -> None:
     """Connect claude-code, claude-desktop, cursor, vscode, codex or opencode with this memory.

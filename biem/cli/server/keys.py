@@ -22,10 +22,14 @@ Grants = Annotated[
 def add(
     context: typer.Context,
     grants: Grants = None,
-    any_user: Annotated[bool, typer.Option("--any-user", help="For every user of the tenant: calls name one.")] = False,
-    any_project: Annotated[bool, typer.Option("--any-project", help="For every project of the user.")] = False,
+    any_user: Annotated[
+        bool, typer.Option("--any-user", help="For every user of the tenant, and all projects: calls name one.")
+    ] = False,
+    any_project: Annotated[
+        bool, typer.Option("--any-project", help="For every project of the user: calls name one.")
+    ] = False,
     days: Annotated[float | None, typer.Option(min=0, help="Days until it expires; left out: never.")] = None,
-    name: Annotated[str, typer.Option(help="A name for people.")] = "",
+    name: Annotated[str, typer.Option(help="A name by which people know the key.")] = "",
 ) -> None:
     """Make a key for the scope of --tenant, --user and --project; its token is shown once."""
     from biem.bootstrap.server import open_keys
@@ -66,7 +70,10 @@ def list_keys(context: typer.Context) -> None:
 
 
 @app.command("revoke")
-def revoke(context: typer.Context, key_id: Annotated[str, typer.Argument(metavar="ID", help="Id of a key.")]) -> None:
+def revoke(
+    context: typer.Context,
+    key_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the key, as `biem keys list` shows it.")],
+) -> None:
     """End a key, on every server within a second."""
     from biem.bootstrap.server import open_keys
 
