@@ -69,10 +69,12 @@ class RemoteMemory(Memory):
 
     @property
     def bound_to(self) -> Scope:  # type: ignore[override]
-        """The scope of its calls: named, or the key's."""
+        """The scope of its calls: named, or the key's. Raises `InvalidInput` where neither names a user."""
         if self._named is not None:
             return self._named
-        return Scope(self.about.tenant, self.about.user or "default", self.about.project or "")
+        if self.about.user is None:
+            raise InvalidInput("this key is bound to no user: name one by scope(user=…)")
+        return Scope(self.about.tenant, self.about.user, self.about.project or "")
 
     @property
     def telemetry(self) -> Telemetry:
@@ -116,7 +118,10 @@ class RemoteMemory(Memory):
 
         Closing it closes nothing. A scope outside the binding raises `AccessDenied` when it is used.
         """
-        bound = self.bound_to
+        if self._named is None and user is not None:  # the key may be open for every user
+            bound = Scope(self.about.tenant, user, self.about.project or "")
+        else:
+            bound = self.bound_to
         if tenant not in (None, bound.tenant):
             raise InvalidInput(f"the key is of tenant {bound.tenant!r}; connect with a key of {tenant!r}")
         named = Scope(bound.tenant, bound.user if user is None else user, bound.project if project is None else project)

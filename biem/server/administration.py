@@ -17,6 +17,7 @@ from biem.server.routes import add_call, body_model, memory_for, respond, sent
 
 _SCOPES, _STATS, _FLUSH, _COMMAND = (call_of("memory", name) for name in ("scopes", "stats", "flush", "command"))
 _CommandBody = body_model(_COMMAND)
+ABOUT = "/v1/about"
 _LONGEST_FLUSH_S = 30.0
 _OTHERS = ("all_", "backlog", "collection")
 """Statistics that are left out: those of other scopes, and internal ones."""
@@ -37,14 +38,14 @@ def administration_router() -> APIRouter:
     add_call(router, _STATS, stats)
     add_call(router, _FLUSH, flush)
     add_call(router, _COMMAND, command)
-    router.add_api_route("/v1/about", about, methods=["GET"], tags=["server"], response_model=AboutServer)
+    router.add_api_route(ABOUT, about, methods=["GET"], tags=["server"], response_model=AboutServer)
     return router
 
 
 def about(request: Request) -> Response:
     """The server's version and embedder, and what the caller's key is bound to."""
     caller = caller_of(request)
-    memory, key = caller.memory(), caller.key
+    memory, key = caller.backend.memory, caller.key  # nothing of a scope is read: no grant is needed
     info = memory.embedder
     document = AboutServer(
         version=version("biem"),

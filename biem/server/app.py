@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from biem.errors import BiemError
 from biem.server import hooks, page, problems
-from biem.server.administration import administration_router
+from biem.server.administration import ABOUT, administration_router
 from biem.server.backend import ServerBackend
 from biem.server.health_and_metrics import health_router
 from biem.server.items import items_router
@@ -74,7 +74,14 @@ def build(
         redoc_url=None,
         lifespan=lifespan,
         middleware=[
-            Middleware(RequestGate, free=FREE, uploads=UPLOADS, deadlines={hooks.PATH: hooks.DEADLINE_S}, hosts=hosts)
+            Middleware(
+                RequestGate,
+                free=FREE,
+                unnamed=(ABOUT,),
+                uploads=UPLOADS,
+                deadlines={hooks.PATH: hooks.DEADLINE_S},
+                hosts=hosts,
+            )
         ],
         exception_handlers={
             BiemError: problems.of_ours,

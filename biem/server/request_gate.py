@@ -27,10 +27,13 @@ logger = logging.getLogger("biem.server")
 _CHECKS = 2
 """Keys that are looked up at a time."""
 _LONGEST_TOKEN = 128
+_ANYONE = "default"
+"""Stands for the user where none is asked for."""
 
 
 class RequestGate:
-    """Middleware. `free` are the paths that need no key; `uploads` those whose body the route itself reads; `deadlines`
+    """Middleware. `free` are the paths that need no key; `unnamed` those of no scope, for which a key that is open for
+    every user names none; `uploads` those whose body the route itself reads; `deadlines`
     say how many seconds a path may wait for its key, and its answer is an empty document when that cannot be looked up;
     `hosts` are the names under which the server is asked.
     """
@@ -40,6 +43,7 @@ class RequestGate:
         app: ASGIApp,
         *,
         free: Collection[str],
+        unnamed: Collection[str],
         uploads: Collection[str],
         deadlines: Mapping[str, float],
         hosts: Collection[str] = (),
@@ -48,6 +52,7 @@ class RequestGate:
         self._hosts = frozenset(host.lower() for host in hosts)
         self._deadlines = deadlines
         self._free = free
+        self._unnamed = unnamed
         self._uploads = uploads
         self._checks: CapacityLimiter | None = None
 
@@ -84,7 +89,10 @@ class RequestGate:
                     key = local.key
                 if allowed is not None and allowed.is_used_up:
                     raise RateLimited("this key made too many requests; wait", allowed.retry_s)
-                named = key.scope(_named(headers, "biem-user"), _named(headers, "biem-project"))
+                user = _named(headers, "biem-user")
+                if user is None and key.user is None and scope["path"] in self._unnamed:
+                    user = _ANYONE
+                named = key.scope(user, _named(headers, "biem-project"))
                 scope.setdefault("state", {})["caller"] = Caller(key, named, backend)
             if scope["path"] not in self._uploads:
                 body = await read_body(headers, receive, backend.body_bytes)

@@ -48,7 +48,7 @@ class ApiKey:
         A user must be named where the key is bound to none; a project that is not named is the user's own level.
         """
         if self.user is None and user is None:
-            raise InvalidInput("this key is bound to no user: name one in the header Biem-User")
+            raise InvalidInput("this key is bound to no user: name one by scope(user=…), or in the header Biem-User")
         for bound, named, what in ((self.user, user, "user"), (self.project, project, "project")):
             if bound is not None and named is not None and named != bound:
                 raise AccessDenied(f"this key is bound to another {what}")

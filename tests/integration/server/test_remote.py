@@ -35,6 +35,30 @@ def raised(work: Callable[[], object]) -> type[BaseException]:
     return type(caught.value)
 
 
+def test_a_key_for_every_user_serves_each_in_a_scope_of_that_name(site: Site) -> None:
+    # Given one key of an application for all of its users
+    there = site.remote(site.key(user=None, project=None).token, at=1)
+    ana, bo = (f"{name}-{uuid.uuid4().hex}" for name in ("ana", "bo"))
+
+    # When each user is named / Then each has a memory apart, as embedded ones have
+    there.scope(user=ana).remember("The code of the shed is 4711")
+    there.scope(user=bo, project="p").remember("The code of the barn is 1174")
+    assert there.scope(user=ana).count() == there.scope(user=bo).scope(project="p").count() == 1
+    assert there.scope(user=bo).count() == 0
+    assert there.scope(user=ana).bound_to == biem.Scope("acme", ana)
+
+    # And where none is named, nothing is done for anyone, but the server is described
+    assert (there.about.user, there.embedder.dim) == (None, site.backends[0].memory.embedder.dim)
+    for call in (lambda: there.bound_to, lambda: there.scope(project="p"), there.count, lambda: there.remember("x")):
+        with pytest.raises(InvalidInput, match=r"no user: name one by scope\(user=…\)"):
+            call()
+
+    # And a key that may only write names its users, too
+    writer = site.remote(site.key(user=None, project=None, grants=("write",)).token)
+    assert writer.scope(user=ana).remember("The shed is green")
+    assert there.scope(user=ana).count() == 2
+
+
 def test_the_remote_memory_answers_as_the_memory_does(site: Site) -> None:
     # Given memories written through the server
     here, there, key = opened(site)
