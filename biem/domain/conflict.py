@@ -155,6 +155,7 @@ _CHINESE = {
     "me": "你",
     "me.": "你的",
 }
+_WORD = re.compile("[a-z]+")
 _SELF = re.compile(r"^i(?=$| )", re.IGNORECASE)
 """The speaker, as some rules name him: "i", "i mother"."""
 _RELATIVES = (
@@ -189,16 +190,24 @@ class _Subject:
     attribute: str = ""
 
 
-def _in_words(subject: str, told: Mapping[str, str]) -> _Subject:
-    """The parts of a subject: `me.mother: home` is "your mother" and "home"."""
+def _in_words(subject: str, told: Mapping[str, str], texts: str) -> _Subject:
+    """The parts of a subject: `me.mother: home` is "your mother" and "home". Rules name things by the stems of words;
+    here they are words of the texts.
+    """
     persons, found, what = subject.partition(": ")
     if not found and _SELF.sub("me", subject).partition(".")[0] != "me":
         persons, what = "", subject
     word = (_TO_CHINESE if told is _CHINESE else _TO_ENGLISH).get
     possessor = ", ".join(_person(one, told) for one in persons.split(" and ") if one)
     attributes = bool(what) and _IS_ATTRIBUTE.issuperset(what.split())
-    what = " ".join(word(one, one) for one in what.split())
+    what = " ".join(word(one, one if attributes else _word_of(one, texts)) for one in what.split())
     return _Subject(possessor, "", what) if attributes else _Subject(possessor, what)
+
+
+def _word_of(stem: str, texts: str) -> str:
+    """The shortest English word of the texts that has this stem: `lorri` is that of "lorry". The stem if none has."""
+    begins = (stem, f"{stem[:-1]}y") if stem.endswith("i") else (stem,)
+    return min((word for word in _WORD.findall(texts.lower()) if word.startswith(begins)), key=len, default=stem)
 
 
 def _about(subject: _Subject, told: Mapping[str, str]) -> str:
@@ -253,14 +262,14 @@ class Conflict:
     The persons that both are about: "you", "your mother". Empty where not established.
     """
     entity: str = ""
-    """The thing or event that both are about, in the stems of its words; empty for an attribute of the persons."""
+    """The thing or event that both are about, in words of the two; empty for an attribute of the persons."""
     standing: Standing = "open"
     explanation: str = ""
     """Why the two are recorded, and the decision: a sentence or two."""
 
     def __post_init__(self) -> None:
         told = _CHINESE if _HAN.search(self.newer_text) else _ENGLISH
-        subject = _in_words(self.subject, told)
+        subject = _in_words(self.subject, told, f"{self.newer_text} {self.older_text}")
         own = self.decided_by == "rule"
         decision = self.resolution or ("pending" if self.status == "pending" else "ignored")
         found = told[self.kind].format(about=_about(subject, told), rule=self.rule, sure=round(100 * self.confidence))

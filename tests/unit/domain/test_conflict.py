@@ -76,6 +76,8 @@ def test_only_what_a_rule_decided_claims_the_speakers_own_words() -> None:
         ("me.mother: home", "My mother moved to Bruges", ("your mother", "", "home")),
         ("me.wedding day: date", "我的纪念日是9月9日", ("你的wedding day", "", "date")),
         ("me: birthday", "我的生日其实是九月三日", ("你", "", "birthday")),
+        ("me: milk lorri come", "The milk lorries come at 5:45, the lorry is new", ("you", "milk lorry come", "")),
+        ("me: hous", "Nothing of it is said", ("you", "hous", "")),
         ("me: train graz", "The train to Graz leaves at nine now", ("you", "train graz", "")),
         ("kennel puppies", "Two puppies are left in the kennel", ("", "kennel puppies", "")),
         ("", "No, that is wrong", ("", "", "")),
