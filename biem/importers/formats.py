@@ -24,6 +24,10 @@ _SESSION = {"sessionId", "leafUuid", "parentUuid"}
 _SESSION_TYPES = {"file-history-snapshot", "queue-operation"}
 _CLAUDE = ({"uuid", "chat_messages"}, {"conversations_memory"}, {"uuid", "prompt_template"}, {"uuid", "full_name"})
 _NOTE = re.compile(r"^(?:#{1,6} \S|\s*[-*] \[[^\]\n]+\] \S)|\[\[[^\]\n]+\]\]", re.MULTILINE)
+_UUID = rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_EXPORTED = re.compile(rb'---\nscope: "[^\n]*"\ntitle: "[^\n]*"\nids:\n  - ' + _UUID)
+"""As notes they would lose the date and the speaker of each memory."""
+_MIRRORED = re.compile(rb'---\nid: "' + _UUID + rb'"\n(?:[a-z_]+: [^\n]*\n){4,20}?state: "')
 _NOTE_NAMES = (".md", ".markdown")
 _SHOWN_KEYS = 8
 
@@ -46,6 +50,10 @@ def detect(stream: BinaryIO, name: str, *, alone: bool) -> tuple[str | None, str
         return ("markdown" if named else "jsonl" if alone else None), "an empty file"
     if is_export(start.partition(b"\n")[0]):
         return None, "an export of biem, which is taken back alone (biem import FILE, Memory.import_, POST /v1/imports)"
+    if _EXPORTED.match(start):
+        return None, "a Markdown export of biem, which is to be read only; take back what `biem export` writes as jsonl"
+    if _MIRRORED.match(start):
+        return None, "a memory in a Markdown file of biem; `biem mirror import FOLDER` takes such folders back"
     if start[:1] in (b"{", b"["):
         shape = shape_of(_Joined(head, stream))
         if (found := _of_shape(shape)) or not _NOTE.match(start.decode(errors="replace")):

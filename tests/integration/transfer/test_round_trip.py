@@ -172,6 +172,23 @@ def test_markdown_is_a_folder_of_conversations_and_days(house: House, tmp_path: 
         memory.export(io.BytesIO(), "markdown")
 
 
+def test_markdown_that_biem_wrote_is_not_imported_as_notes(house: House, tmp_path: Path) -> None:
+    # Given a memory with a speaker and a date, in the two kinds of Markdown that biem writes
+    memory = house.memory
+    memory.remember("李明有一条船", speaker="李明", tags=["船"], conversation='a "talk": 2')
+    memory.export(tmp_path / "notes", "markdown")
+    memory.mirror.export(tmp_path / "mirror")
+
+    # When they are imported / Then nothing is stored, and it is said what to import
+    for folder, advice in (("notes", "writes as jsonl"), ("mirror", "biem mirror import FOLDER")):
+        with pytest.raises(biem.InvalidInput, match=advice):
+            memory.import_file(tmp_path / folder)
+        [file] = [path for path in (tmp_path / folder).rglob("*.md") if "李明有一条船" in path.read_text("utf-8")]
+        with pytest.raises(biem.InvalidInput, match=advice):
+            memory.import_file(file)
+    assert memory.count() == 1
+
+
 class Endless(io.RawIOBase):
     """A file that is made while it is read: `first` and one memory again and again, under other ids."""
 
