@@ -34,6 +34,11 @@ def connect(
     if sum((show, write, remove)) > 1:
         raise InvalidInput("choose one of --print, --write and --remove")
     invocation = of(context)
+    named = [part for part in ("tenant", "user", "project") if getattr(invocation, part) is not None]
+    if url and named and host is not Host.CLAUDE_DESKTOP and not remove:  # the entry has no place for a scope
+        raise InvalidInput(
+            f"with --url the scope is that of the key: leave --{named[0]} out, and make the key with it (biem keys add)"
+        )
     file = file_of(host) if path is None else path
     entry = HostEntry(name, _command(invocation), url.rstrip("/"))
     if remove:

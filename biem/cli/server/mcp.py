@@ -26,10 +26,10 @@ def mcp(
         str, typer.Option(envvar=URL, help="Address of a running `biem serve`; its key is the variable BIEM_KEY.")
     ] = "",
 ) -> None:
-    """Serve MCP over stdin and stdout until stdin ends; for hosts such as those of `biem connect`.
+    """Serve MCP over stdin and stdout until stdin ends; for programs such as those of `biem connect`.
 
-    Without a server the memory of --tenant, --user and --project is opened in this process, by the first call. Logs go
-    to stderr.
+    Without a server the memory of --tenant, --user and --project is opened in this process, by the first call. With
+    one, they choose among the scopes that its key is open for. Logs go to stderr.
     """
     if find_spec("mcp") is None:
         raise MissingExtra("`biem mcp` needs the MCP SDK; run: pip install 'biem[mcp]'")
@@ -61,8 +61,15 @@ class LateMemory:
         """The memory; a server checks itself what its key allows. Raises what `connect` and `remote` raise."""
         with self._lock:
             if self._opened is None:
-                self._opened = self._stack.enter_context(self._open())
+                opened = self._stack.enter_context(self._open())
+                named = self._named() if self._url else {}
+                self._opened = opened.scope(**named) if named else opened
             return self._opened
+
+    def _named(self) -> dict[str, str]:
+        """The scope that the command line names: a key may be open for it, and one of another scope refuses it."""
+        given = {part: getattr(self._invocation, part) for part in ("tenant", "user", "project")}
+        return {part: name for part, name in given.items() if name is not None}
 
     def __enter__(self) -> "LateMemory":
         return self

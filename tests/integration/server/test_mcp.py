@@ -274,6 +274,21 @@ class TestStdio:
         assert list(tmp_path.iterdir()) == []
 
     @pytest.mark.long
+    def test_a_process_names_the_user_where_the_key_of_its_server_is_open_for_all(
+        self, site: Site, tmp_path: Path, environment: dict[str, str]
+    ) -> None:
+        # Given a key for every user, and the user of this program
+        key, user = site.key(user=None, project=None), uuid.uuid4().hex
+        variables = {"BIEM_URL": site.urls[0], "BIEM_KEY": key.token, "HOME": str(tmp_path), "PATH": ""}
+
+        # When a client lives with it / Then it was stored for that user
+        command = StdioServerParameters(command=BIEM, args=["--user", user, "mcp"], env=variables, cwd=str(tmp_path))
+        seen = over(command)
+        check(seen)
+        there = site.remote(key.token).scope(user=user)
+        assert there.get(seen["first"]).text == "Ann drinks black coffee"
+
+    @pytest.mark.long
     def test_a_process_without_a_server_opens_the_memory_itself(
         self, connected: biem.Memory, tmp_path: Path, environment: dict[str, str]
     ) -> None:

@@ -204,3 +204,15 @@ def test_an_address_with_a_password_is_written_into_no_file(url: str) -> None:
     with pytest.raises(InvalidInput, match="BIEM_KEY") as caught:
         HostEntry("biem", ("biem",), url.format("quokka"))
     assert "quokka" not in str(caught.value)
+
+
+@pytest.mark.parametrize("option", ["--user", "--project", "--tenant"])
+def test_a_scope_that_an_entry_with_an_address_cannot_name_is_refused(
+    option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    address, file = ["--url", REMOTE.url], tmp_path / "x.json"
+    assert run([option, "ana", "connect", "cursor", *address, "--path", str(file), "--write"]) == 2
+    assert f"leave {option} out" in capsys.readouterr().err
+    assert not file.exists()
+    assert run([option, "ana", "connect", "claude-desktop", *address]) == 0
+    assert f'"{option}",' in capsys.readouterr().out
