@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from biem.config import memory_is_disabled
 from biem.domain.node import Hit, new_id
 from biem.domain.notes.library import NoteHit
-from biem.domain.prompt.contents import known, role_of
+from biem.domain.prompt.contents import Content, known, role_of, text_in
 from biem.domain.text import late, require_string, storable
 from biem.engine.concepts.prompt_sections import with_notes, with_running
 from biem.engine.context.block import Context
@@ -31,7 +31,7 @@ from biem.engine.query.agent_input import (
 )
 from biem.engine.query.request import Conditions, conditions, require_known
 from biem.engine.remember.unsaved import Remembers, Unsaved, log_failure
-from biem.errors import BiemError
+from biem.errors import BiemError, InvalidInput
 from biem.memory import Memory
 
 if TYPE_CHECKING:
@@ -149,18 +149,18 @@ class BIEMContextPlugin:
 
     # -- before the model call --------------------------------------------------------------------------------------
 
-    def prepare_context(self, user_input: str, **asked: Unpack[Asking]) -> str:
+    def prepare_context(self, user_input: Content, **asked: Unpack[Asking]) -> str:
         """The memory block for this input; empty when nothing is relevant, memory is off or unavailable."""
         return self.recall_context(user_input, **asked).text
 
-    def recall_context(self, user_input: str, **asked: Unpack[Asking]) -> Context:
+    def recall_context(self, user_input: Content, **asked: Unpack[Asking]) -> Context:
         """As `prepare_context`, with the hits in the block."""
         require_known(asked, Asking.__annotations__)
         self._turn = None
         if not self._enabled:
             return Context("", ())
         try:
-            text = storable(user_input)
+            text = storable(text_in(user_input))
             if not text.strip():
                 return Context("", ())
             self._spoken = "zh" if _CHINESE.search(text) else "en"
@@ -187,15 +187,21 @@ class BIEMContextPlugin:
                 log_failure("no running memories for this turn", error)
         return block
 
-    def system_prompt(self, base: str, user_input: str, **asked: Unpack[Asking]) -> str:
+    def system_prompt(self, base: str, user_input: Content, **asked: Unpack[Asking]) -> str:
         """`base`, then after a blank line the memory block; just `base` without one."""
         block = self.prepare_context(user_input, **asked)
         return f"{base}\n\n{block}" if block else base
 
     def messages(
-        self, base: str, history: list[dict[str, Any]], user_input: str, **where: Unpack[BlockConditions]
+        self, base: str, history: list[dict[str, Any]], user_input: Content, **where: Unpack[BlockConditions]
     ) -> list[dict[str, Any]]:
-        """The message list of a chat call: system prompt with memories, history, then the user's input."""
+        """The message list of a chat call: system prompt with memories, history, then the user's input.
+
+        Raises `InvalidInput` for a history that is one string: its letters would be sent as messages.
+        """
+        given: object = history
+        if isinstance(given, str):
+            raise InvalidInput("the history must be a list of chat messages, not a string")
         told: Asking = {**where, "history": history}
         system = {"role": "system", "content": self.system_prompt(base, user_input, **told)}
         return [system, *history, {"role": "user", "content": user_input}]
@@ -259,9 +265,10 @@ class BIEMContextPlugin:
 
     # -- after the model call ---------------------------------------------------------------------------------------
 
-    def record_user_message(self, content: str, **details: Unpack[Details]) -> str | None:
+    def record_user_message(self, content: Content, **details: Unpack[Details]) -> str | None:
         """Remember the user's message; returns the id, or None when nothing was stored now.
 
+        `content` is a text, or the parts of a chat API's message: of these the texts, joined by line breaks.
         `details`: speaker, at, ref, importance, layer, tags, metadata, kind, origin, trust and expiry, as for
         `Memory.remember`; with `sessions=True` also `tokens` and `data` of `Sessions.append`. A message whose
         importance, layer, tags, metadata, kind or speaker `remember` would refuse is stored without these, any other
@@ -271,20 +278,20 @@ class BIEMContextPlugin:
         own = details.get("origin") in (None, "user") and details.get("trust") in (None, "trusted")
         if self._observe and memory_id is not None and own:
             try:
-                self._connected().observe(storable(content), store=True)
+                self._connected().observe(storable(text_in(content)), store=True)
             except BaseException as error:  # noqa: BLE001
                 log_failure("what this message states for later was not stored on its own", error)
         return memory_id
 
-    def record_assistant_message(self, content: str, **details: Unpack[Details]) -> str | None:
+    def record_assistant_message(self, content: Content, **details: Unpack[Details]) -> str | None:
         """Remember the assistant's message; as `record_user_message`. Ends the turn: see `auto_feedback`."""
         turn, self._turn = self._turn, None
         memory_id = self._record(content, "assistant", details)
         if self._auto_feedback and turn is not None:
-            self._learn(turn, content)
+            self._learn(turn, text_in(content))
         return memory_id
 
-    def record_tool_message(self, content: str, **details: Unpack[Details]) -> str | None:
+    def record_tool_message(self, content: Content, **details: Unpack[Details]) -> str | None:
         """Remember what a tool returned, or a web page (`origin="web"`; default: tool); as `record_user_message`.
 
         Untrusted by default: it can be found, is marked as not verified, and changes no other memory.
@@ -314,14 +321,14 @@ class BIEMContextPlugin:
             return False
         return True
 
-    def _record(self, content: str, source: str, details: Details) -> str | None:
+    def _record(self, content: Content, source: str, details: Details) -> str | None:
         require_known(details, Details.__annotations__)
         if not self._sessions and (refused := [name for name in SESSION_DETAILS if name in details]):
             raise TypeError(f"{refused[0]!r} needs BIEMContextPlugin(sessions=True)")
         if not self._enabled:
             return None
         try:
-            text = storable(content)
+            text = storable(text_in(content))
         except BaseException as error:  # noqa: BLE001
             log_failure("a message was not remembered", error)
             return None
@@ -363,19 +370,19 @@ class BIEMContextPlugin:
 
     # -- the same for asynchronous agents ---------------------------------------------------------------------------
 
-    async def aprepare_context(self, user_input: str, **asked: Unpack[Asking]) -> str:
+    async def aprepare_context(self, user_input: Content, **asked: Unpack[Asking]) -> str:
         """`prepare_context` on a thread, so that the event loop stays free."""
         return await asyncio.to_thread(self.prepare_context, user_input, **asked)
 
-    async def arecord_user_message(self, content: str, **details: Unpack[Details]) -> str | None:
+    async def arecord_user_message(self, content: Content, **details: Unpack[Details]) -> str | None:
         """`record_user_message` on a thread."""
         return await asyncio.to_thread(self.record_user_message, content, **details)
 
-    async def arecord_assistant_message(self, content: str, **details: Unpack[Details]) -> str | None:
+    async def arecord_assistant_message(self, content: Content, **details: Unpack[Details]) -> str | None:
         """`record_assistant_message` on a thread."""
         return await asyncio.to_thread(self.record_assistant_message, content, **details)
 
-    async def arecord_tool_message(self, content: str, **details: Unpack[Details]) -> str | None:
+    async def arecord_tool_message(self, content: Content, **details: Unpack[Details]) -> str | None:
         """`record_tool_message` on a thread."""
         return await asyncio.to_thread(self.record_tool_message, content, **details)
 

@@ -223,7 +223,7 @@ def test_a_wrong_description_costs_the_description_and_not_the_message(
     assert "without its importance, tags: a tag must be a string" in caplog.text
 
 
-@pytest.mark.parametrize("said", [b"bytes", None, 7, ["parts"]])
+@pytest.mark.parametrize("said", [b"bytes", None, 7, {"text": "no content"}])
 def test_what_is_no_text_is_refused_with_a_reason(told: Told, said: Any, caplog: pytest.LogCaptureFixture) -> None:
     assert plugin(told).record_user_message(said) is None
     assert plugin(told).prepare_context(said) == ""

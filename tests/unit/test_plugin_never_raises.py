@@ -185,7 +185,7 @@ def test_the_callers_own_failures_are_the_callers() -> None:
         raise ZeroDivisionError
 
 
-@pytest.mark.parametrize("content", [None, 5, b"bytes", ["parts"], {"type": "text"}])
+@pytest.mark.parametrize("content", [None, 5, b"bytes", [{"type": "image"}], {"type": "text"}])
 def test_what_is_no_text_is_not_remembered_and_costs_no_turn(content: Any) -> None:
     memory = Broken()
     plugin = plugin_of(memory)

@@ -1,7 +1,7 @@
 """Content that the caller's prompt has already; recall leaves it out."""
 
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -17,6 +17,8 @@ class ChatMessage(Protocol):
     def content(self) -> Any: ...
 
 
+Content = str | Sequence[str | Mapping[str, Any]]
+"""Of a chat message: a text, or the parts that chat APIs have, such as `{"type": "text", "text": "…"}`."""
 Excluded = str | Mapping[str, Any] | ChatMessage
 """An id, a `ref`, a text, or a chat message with `role` and `content`."""
 
@@ -164,6 +166,14 @@ def texts_of(message: Mapping[str, Any]) -> list[str]:
     parts = [part.get("text") if isinstance(part, Mapping) else part for part in content]
     written = [part for part in parts if isinstance(part, str)]
     return [*written, "\n".join(written)] if len(written) > 1 else written
+
+
+def text_in(content: Content) -> str:
+    """The text of a message's content, which may be in parts; what is neither stays as it is."""
+    if not isinstance(content, list | tuple):
+        return content  # type: ignore[return-value]  # what is no string is refused where it is read
+    texts = texts_of({"content": content})
+    return texts[-1] if texts else ""  # the last of several has them all
 
 
 def _role(node: Node) -> str:

@@ -118,6 +118,31 @@ def test_the_context_holds_at_most_five_memories_and_is_empty_without_any(memory
     assert set(re.findall(r"^\d\. (\w+), ", told, re.MULTILINE)) == {"you", "assistant"}
 
 
+def test_messages_in_parts_are_remembered_asked_and_not_repeated(memory: biem.Memory) -> None:
+    # Given messages with parts, as chat APIs have them: texts, plain strings and a picture
+    plugin = BIEMContextPlugin(memory, conversation="parts")
+    picture = {"type": "image_url", "image_url": {"url": "x"}}
+    said_id = plugin.record_user_message(
+        [{"type": "text", "text": "My tea is oolong"}, picture, "乌龙茶"], speaker="Ann"
+    )
+    plugin.record_assistant_message(("Noted",))
+    assert plugin.record_user_message([picture]) is None
+    memory.flush()
+
+    # When a question in parts follows / Then it gets a block, and passes on as it is
+    question = [{"type": "text", "text": "Is my tea oolong?"}, picture]
+    assert memory.get(str(said_id)).text == "My tea is oolong\n乌龙茶"
+    sent = BIEMContextPlugin(memory).messages(BASE, [], question)  # type: ignore[arg-type]
+    assert "oolong" in sent[0]["content"]
+    assert sent[1:] == [{"role": "user", "content": question}]
+
+    # And what the history has in parts is not told again, and a history of letters is refused
+    history = [{"role": "user", "content": ["My tea is oolong", "乌龙茶"]}]
+    assert "oolong" not in BIEMContextPlugin(memory).messages(BASE, history, "Is my tea oolong?")[0]["content"]
+    with pytest.raises(InvalidInput, match="list of chat messages"):
+        plugin.messages(BASE, "My tea is oolong", "Is it?")  # type: ignore[arg-type]
+
+
 @pytest.mark.req("B55")
 def test_the_message_list_is_system_with_memories_then_history_then_the_input(memory: biem.Memory) -> None:
     plugin = BIEMContextPlugin(memory)
