@@ -62,12 +62,13 @@ def diagnose(
         "looked_at": found.looked_at,
         "findings": found.findings,
     }
-    out.result(document, lambda: _show(out, found))
+    out.result(document, lambda: show_diagnosis(out, found))
     if not found.healthy:
         raise typer.Exit(PROBLEMS)
 
 
-def _show(out: Output, found: "Diagnosis") -> None:
+def show_diagnosis(out: Output, found: "Diagnosis") -> None:
+    """Print the findings, and what was looked at."""
     for finding in found.findings:
         state = "mended" if finding.mended else finding.severity
         out.line(f"{state}: {finding.id}: {finding.what}")
@@ -79,8 +80,16 @@ def _show(out: Output, found: "Diagnosis") -> None:
             out.line(f"  such as: {', '.join(finding.samples)}")
     if not found.findings:
         out.line("no fault found")
-    seen = ", ".join(f"{count} {name}" for name, count in found.looked_at.items())
+    seen = ", ".join(counted(count, _one_of(name), name) for name, count in found.looked_at.items())
     out.note(f"looked at {seen or 'nothing'}{'' if found.whole else '; a sample, --full looks at every memory'}")
+
+
+def _one_of(names: str) -> str:
+    """The singular of `memories`, `canvases` or `jobs`."""
+    for plural, one in (("ies", "y"), ("ses", "s"), ("s", "")):
+        if names.endswith(plural):
+            return names.removesuffix(plural) + one
+    return names
 
 
 def perf(

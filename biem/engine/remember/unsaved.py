@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from biem.domain.text import counted
 from biem.errors import BiemError, InvalidInput
 
 logger = logging.getLogger("biem.plugin")
@@ -129,4 +130,4 @@ class Unsaved:
         return False
 
     def _log_buffered(self, error: BaseException) -> None:
-        log_failure(f"{len(self._waiting)} messages are buffered until memory is available", error)
+        log_failure(f"{counted(len(self._waiting), 'message')} buffered until memory is available", error)

@@ -13,11 +13,12 @@ import typer
 from rich.console import Console
 
 from biem.cli import output
-from biem.cli.admin import exit_code_of
+from biem.cli.admin import exit_code_of, show_diagnosis
 from biem.cli.app import application, command_of, hoist, run
 from biem.cli.commands import COMMANDS, GROUPS
 from biem.cli.memories import show_hits
 from biem.cli.output import Output, Ticker, decode, on_one_line, percentile, plain, printable, to_json
+from biem.domain.diagnosis import Diagnosis
 from biem.domain.node import Hit, Hits, Node, Receipt, StoreCount
 from biem.domain.scope import Scope
 from biem.engine.sleep.jobs import JobReport
@@ -265,6 +266,12 @@ def test_a_wrong_command_line_is_exit_2(arguments: list[str], words: str, capsys
     stdout, stderr = capsys.readouterr()
     assert stdout == ""
     assert words in json.loads(stderr)["error"]["message"]
+
+
+def test_what_was_looked_at_is_counted_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    one = {"libraries": 1, "canvases": 1, "jobs": 1, "memories": 2}
+    show_diagnosis(Output(as_json=False), Diagnosis((), one, whole=True))
+    assert "looked at 1 library, 1 canvas, 1 job, 2 memories" in capsys.readouterr().err
 
 
 def test_the_bare_command_shows_its_help(capsys: pytest.CaptureFixture[str]) -> None:

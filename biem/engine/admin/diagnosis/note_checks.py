@@ -74,7 +74,7 @@ class NoteCheck:
             yield Finding(
                 "note_watcher_stale",
                 "warning",
-                f"the watchers of {len(stale)} libraries died; changes of files are found by scans only",
+                f"the watcher of {counted(len(stale), 'library')} died; changes of files are found by scans only",
                 "start `biem notes watch` again",
                 len(stale),
                 tuple(each.name for each in stale[: self._limits.samples]),
