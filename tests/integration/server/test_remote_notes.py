@@ -147,13 +147,12 @@ def test_an_unknown_library_is_not_found_and_the_known_ones_are_named(site: Site
     # And once there is another / Then that one is named by every call
     there.notes.add(folder, name="log")
     for memory in (here, there):
-        for call in (
-            lambda notes: notes.search("painted mast", library="boats"),
-            lambda notes: notes.sync("boats"),
-            lambda notes: notes.remove("boats"),
-        ):
+        notes = memory.notes
+        with pytest.raises(NotFound, match=r"no library 'boats' in .*; known: 'log'"):
+            notes.search("painted mast", library="boats")
+        for call in (notes.sync, notes.remove):
             with pytest.raises(NotFound, match=r"no library 'boats' in .*; known: 'log'"):
-                call(memory.notes)
+                call("boats")
     with pytest.raises(NotFound, match=r"no library 'boats' in .*; known: 'log'"):
         there.notes.lint("boats")
     assert there.notes.search("painted mast", library="log") == []

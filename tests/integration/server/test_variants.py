@@ -204,7 +204,7 @@ def test_a_field_is_named_as_it_was_sent_where_it_may_have_several_forms(site: S
     # Given fields that may be a string or a list, or one of several words / When they are neither
     browser = site.browser(site.key().token)
     body = {"query": "x", "exclude_conversation": 5, "top_k": "two"}
-    found = problem(browser.post("/v1/recall", json=body), 422, "invalid-input")
+    found: Any = problem(browser.post("/v1/recall", json=body), 422, "invalid-input")
     asked_for = browser.get("/v1/notes/verdicts", params={"status": "old", "limit": "x"})
 
     # Then each is named once, by its name alone, with all that it may be
@@ -212,7 +212,7 @@ def test_a_field_is_named_as_it_was_sent_where_it_may_have_several_forms(site: S
         "body.exclude_conversation": "must be a string, or must be a list",
         "body.top_k": "must be a whole number",
     }
-    at = [fault["at"] for fault in problem(asked_for, 422, "invalid-input")["errors"]]
-    assert at == ["query.status", "query.limit"]
+    refused: Any = problem(asked_for, 422, "invalid-input")
+    assert [fault["at"] for fault in refused["errors"]] == ["query.status", "query.limit"]
     broken = browser.post("/v1/recall", content=b'{"query" 5}', headers={"Content-Type": "application/json"})
     assert problem(broken, 422, "invalid-input")["detail"] == "body: no JSON: Expecting ':' delimiter, at character 10"

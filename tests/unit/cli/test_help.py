@@ -43,7 +43,8 @@ def test_a_switch_shows_no_type_and_every_option_and_argument_says_what_it_does(
 
 
 def test_the_help_names_every_exit_code() -> None:
-    codes = {each.exit_code for each in (BiemError, *_kinds(BiemError))}
+    kinds: list[type[BiemError]] = [BiemError, *_kinds(BiemError)]
+    codes = {each.exit_code for each in kinds}
     missing = [code for code in sorted(codes) if not re.search(rf"\b{code} ", EPILOG)]
     assert not missing
 
