@@ -395,7 +395,7 @@ def _show_stats(out: Output, found: "Iterable[LibraryStats]") -> None:
         out.line(on_one_line(f"{library.name}  {library.root}"), "bold")
         facts = {
             "state": library.state,
-            "scanned": _time(library.scanned_at),
+            "last change found": _time(library.scanned_at),
             "files": sum(each.files.values()),
             **{f"files {state}": count for state, count in each.files.items() if count},
             "chunks": each.chunks,

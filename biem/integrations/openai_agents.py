@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from biem.domain.prompt.contents import text_in
 from biem.domain.sessions.session import ROLES, SessionMessage
 from biem.errors import InvalidInput, MissingExtra
 from biem.memory import Memory
@@ -95,7 +96,7 @@ def _packed(item: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
         return role, text, {}
     if isinstance(text, str):
         return role, text, {_ITEM: {key: value for key, value in item.items() if key != where}, _TEXT_AT: where}
-    return role, _text_of(text), {_ITEM: dict(item)}
+    return role, text_in(text) if isinstance(text, list) else "", {_ITEM: dict(item)}
 
 
 def _role(item: Mapping[str, Any]) -> str:
@@ -105,13 +106,6 @@ def _role(item: Mapping[str, Any]) -> str:
     if role in ROLES:
         return str(role)
     return "tool" if str(item.get("type", "")).endswith("_output") else "assistant"
-
-
-def _text_of(content: Any) -> str:
-    """What the parts of a message say."""
-    parts = content if isinstance(content, list) else []
-    texts = [part["text"] for part in parts if isinstance(part, Mapping) and isinstance(part.get("text"), str)]
-    return "\n".join(texts)
 
 
 def _item(message: SessionMessage) -> Any:

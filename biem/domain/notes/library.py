@@ -48,6 +48,7 @@ class Library:
     exclude: tuple[str, ...] = ()
     state: LibraryState = "active"
     scanned_at: datetime | None = None
+    """When a scan last found or read a file that is new or changed."""
     full_at: datetime | None = None
     """When every file was read."""
     report: Mapping[str, int] = field(default_factory=dict)

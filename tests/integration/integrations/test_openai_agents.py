@@ -54,6 +54,14 @@ def own(connected: biem.Memory) -> biem.Memory:
     return connected.scope(user=uuid.uuid4().hex)
 
 
+def test_a_message_of_strings_is_remembered_and_comes_back_as_it_was(own: biem.Memory) -> None:
+    item: Any = {"role": "user", "content": ["The blue kettle", {"type": "input_image"}, "is Bo's"]}
+    session = opened(own, "strings")
+    asyncio.run(session.add_items([item]))
+    assert asyncio.run(session.get_items()) == [item]
+    assert [node.text for node in own.list().items] == ["The blue kettle\nis Bo's"]
+
+
 def test_every_item_comes_back_as_from_the_sdks_own_session(own: biem.Memory) -> None:
     async def program(session: "Session") -> list[Any]:
         answers: list[Any] = [await session.get_items()]
