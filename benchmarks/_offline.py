@@ -19,14 +19,13 @@ from benchmarks._data import Conversation, Question, Turn
 from benchmarks._systems import conditions, spoken
 from benchmarks.metrics import DEPTH
 from biem.adapters.analyzers import RuleAnalyzer
-from biem.adapters.embedders.directions import change_odds, personal_odds
-from biem.adapters.embedders.query_map import query_map
+from biem.adapters.embedders.fitted import fitted_to
 from biem.config import Settings
 from biem.engine.recall.rank.pool import Found
 from biem.engine.recall.rank.ranker import Answer, Ranker
 from biem.engine.recall.rank.score import rank
 from biem.ports import Embedder, Vectors, readers
-from biem.ports.embedding import QueryMap
+from biem.ports.embedding import Fitted
 
 _RRF_K = 60
 _REACH = 2
@@ -56,15 +55,15 @@ class InMemory:
 
     name = "biem"
 
-    def __init__(self, embedder: Embedder, settings: Settings, turned: QueryMap | None = None) -> None:
-        """`turned`: a map of queries in place of the packaged one."""
+    def __init__(self, embedder: Embedder, settings: Settings, fitted: Fitted | None = None) -> None:
+        """`fitted`: in place of what is packaged for the embedder."""
         self.adds: list[float] = []
         self._embedder = embedder
-        self._query_map = turned or query_map(embedder.info.id)
-        changes, personal = change_odds(embedder.info.id), personal_odds(embedder.info.id)
+        fitted = fitted or fitted_to(embedder.info.id)
+        self._query_map = fitted.query_map
         self._analyzer = RuleAnalyzer()
         self._limit = max(settings.recall.min_candidates, settings.recall.candidates_per_result * DEPTH)
-        self._ranker = Ranker(self._analyzer, embedder.similarity, settings.recall, settings.ranking, changes, personal)
+        self._ranker = Ranker(self._analyzer, embedder.similarity, settings.recall, settings.ranking, fitted)
         self._held: dict[str, _Held] = {}
 
     def load(self, conversation: Conversation) -> None:

@@ -1,5 +1,7 @@
 """Fit which lines a block shows, and when it is empty: `python -m benchmarks.fit_lines [--cache DIR] [--lives NAME…]`.
 
+`--only FEATURE…` keeps the weights of all other features.
+
 Asks the questions of lives of `dev`, those written by hand (`benchmarks/lives/by_hand`) and some made ones, ranked in
 memory without servers, and fits two logistic regressions, for `biem/domain/policies/relevance.py` and `silence.py`:
 
@@ -20,25 +22,29 @@ import sys
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import _data, _report, fit_queries
+from benchmarks import _data, _report, fit_answers, fit_queries
 from benchmarks._embedders import PassageCache, choose_embedder
 from benchmarks._offline import InMemory
 from benchmarks.fit_confidence import fit
 from benchmarks.lives import facts
+from benchmarks.lives.near_questions import DEV, messages_in
 from benchmarks.lives.needed import ORDINARY, REQUESTS, ordinary_in, told_in, with_needed
 from benchmarks.lives.schedule import life
 from benchmarks.lives.scripted import scripted
 from biem.adapters import contradiction
 from biem.adapters.analyzers import RuleAnalyzer
+from biem.adapters.embedders.fitted import fitted_to
 from biem.config import load_settings
 from biem.domain.node import Hit, Hits, Node
 from biem.domain.policies.confidence import ConfidenceWeights
+from biem.domain.policies.relevance import LineWeights
+from biem.domain.policies.silence import SilenceWeights
 from biem.domain.scope import Scope
 from biem.domain.speech.acts import is_courtesy
 from biem.engine.context.lines import LineQuestion, LineReader, RatedLine, is_han
@@ -48,12 +54,13 @@ from biem.engine.context.silence import block_features
 from biem.engine.recall.hits import reference_of, score_of
 from biem.engine.recall.rank.confidence import confidence
 from biem.ports import Embedder
-from biem.ports.embedding import QueryMap
+from biem.ports.embedding import Fitted
 
 Matrix = NDArray[np.float64]
 
 _FOLDS, _GROUPS = 8, 4
-_PENALTY_LINE, _PENALTY_BLOCK = 1e-4, 2e-3
+_PENALTY_LINE, _PENALTY_BLOCK, _PENALTY_ONLY = 1e-4, 2e-3, 1e-3
+_STEPS_ONLY = 25
 _WEIGHTS = {"known": 3.0, "never told": 2.0, "left out": 0.5, "few known": 0.9, "few left out": 0.3}
 """An answer kept back costs more than a line too many."""
 _WEIGHTS_OF_BLOCKS = {"young": 0.3, "plain": 3.0, "req": 1.5, "needed": 1.0}
@@ -93,6 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--cache", type=Path, metavar="DIR", help="keep the vectors of passages there for the next run")
     parser.add_argument("--lives", nargs="+", metavar="NAME", help="only these (default: all of dev)")
+    parser.add_argument("--only", nargs="+", default=(), metavar="FEATURE", help="keep the weights of all others")
     options = parser.parse_args(arguments)
     lives = [one for one in lives_of_dev() if not options.lives or one.id in options.lives]
     with closing(PassageCache(choose_embedder("e5", load_settings()), options.cache, queries=True)) as embedder:
@@ -100,11 +108,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with _report.progress() as bar:
             task, cases = bar.add_task("lives", total=len(lives)), list[Case]()
             for group in range(_GROUPS):
-                memory = InMemory(embedder, load_settings(), map_by_others(group, embedder))
+                memory = InMemory(embedder, load_settings(), fitted_to_others(group, embedder))
                 for one in (one for one in lives if group_of(one) == group):
                     cases += cases_of(one, memory, reader)
                     bar.advance(task)
-    line, block, odds = fitted(cases)
+    line, block, odds = fitted(cases, frozenset(options.only))
     for name, weights in (("LineWeights", line), ("SilenceWeights", block)):
         rows = [{"feature": feature, "weight": weight} for feature, weight in weights.items()]
         _report.print_table(name, ("feature", "weight"), rows)
@@ -118,16 +126,19 @@ def group_of(lived: facts.Life) -> int:
     return zlib.crc32(lived.id.removeprefix("needed-").encode()) % _GROUPS
 
 
-def map_by_others(group: int, embedder: Embedder) -> QueryMap:
-    """A map of queries that is fitted to the lives of the other groups.
+def fitted_to_others(group: int, embedder: Embedder) -> Fitted:
+    """What is fitted to the embedder's space, the map of queries and the odds of answers by the lives of other groups.
 
     A life that the map was fitted to would make likeness look better than it is.
     """
     learnt = [one for lang, _ in _MADE for one in scripted(lang, "dev")]
     others = fit_queries.asked_in([one for one in learnt if group_of(one) != group], embedder)
     told = (one for one in told_in(REQUESTS) if one.group(_GROUPS) != group)
-    talk = fit_queries.small_talk_of(learnt, embedder)
-    return fit_queries.fit(others, fit_queries.needed_by(told, embedder), talk)
+    needed, talk = fit_queries.needed_by(told, embedder), fit_queries.small_talk_of(learnt, embedder)
+    turned = fit_queries.fit(others, needed, talk)
+    near = fit_answers.asked_of(messages_in(DEV), turned, embedder)
+    odds = fit_answers.fit(near, fit_answers.needed_by(needed, turned), turned)
+    return replace(fitted_to(embedder.info.id), query_map=turned, answer_odds=odds)
 
 
 def lives_of_dev() -> list[facts.Life]:
@@ -206,12 +217,15 @@ def recalled(lived: facts.Life, question: facts.Question, memory: InMemory, with
     ids = [answer.ordering.candidates[place].id for place in places]
     asked = answer.answered(ids)
     likeness = answer.likeness([*ids, *asked.values()])
-    alike, changed, hits, ceiling = answer.alike(ids, ()), answer.changed(ids), list[Hit](), 1.0
+    alike, changed, answering = answer.alike(ids, ()), answer.changed(ids), answer.answering([*ids, *asked.values()])
+    hits, ceiling = list[Hit](), 1.0
     for place, key in zip(places, ids, strict=True):
         if is_courtesy(told[key].text) or len(hits) == LOOKED_AT:
             continue
         ceiling = min(ceiling, score_of(float(answer.ranked.scores[place])))
-        why = {"likeness": likeness[key]} | ({"changed": changed[key]} if key in changed else {})
+        why = {"likeness": likeness[key]}
+        if key in changed:
+            why["changed"] = changed[key]
         hit = Hit(_node(told[key]), ceiling, why, alike=alike.get(key, {}))
         before = told.get(asked.get(key, ""))
         request, stated, reports = reference_of(answer, _node(before) if before else None, hit.node)
@@ -219,6 +233,9 @@ def recalled(lived: facts.Life, question: facts.Question, memory: InMemory, with
             why["asked_likeness"] = likeness[request.id]
         if stated is not None:
             why["referred_likeness"] = likeness[stated.id]
+        of_which = (one.id for one in (request, stated) if one is not None)
+        if odds := [answering[one] for one in (key, *of_which) if one in answering]:
+            why["answering"] = max(odds)
         hits.append(replace(hit, why=why, answers=request, refers_to=stated, reports=reports))
     return Hits(hits, confidence=confidence(answer.grounds, ConfidenceWeights()), grounds=answer.grounds)
 
@@ -230,40 +247,70 @@ def _node(turn: facts.Turn) -> Node:
     )  # fmt: skip
 
 
-def fitted(cases: Sequence[Case]) -> tuple[dict[str, float], dict[str, float], Matrix]:
-    """The weights of lines and of blocks, and the log-odds of each block by a fit to other lives."""
+def fitted(
+    cases: Sequence[Case], only: frozenset[str] = frozenset()
+) -> tuple[dict[str, float], dict[str, float], Matrix]:
+    """The weights of lines and of blocks, and the log-odds of each block by a fit to other lives.
+
+    `only`: features whose weights are fitted, with those of all others kept; empty for all.
+    """
     folds = np.array([zlib.crc32(one.life.encode()) % _FOLDS for one in cases])
     weight = np.array([_WEIGHTS[one.kind] for one in cases])
     of_line = np.repeat(np.arange(len(cases)), [len(one.lines) for one in cases])
-    names = list(cases[0].features[0])
-    table = np.array([[features[name] for name in names] for one in cases for features in one.features])
+    measured = [features for one in cases for features in one.features]
     about = np.array([float(relevant) for one in cases for relevant in one.about])
     weight_of_line = np.minimum(weight, 1.0)[of_line]
-    odds, slopes, bias = _fit(table, about, weight_of_line, folds[of_line], _PENALTY_LINE)
-    line = _named(names, slopes, bias)
+    kept = asdict(LineWeights()) if only else None
+    odds, line = _weights(measured, about, weight_of_line, folds[of_line], _PENALTY_LINE, kept, only)
     starts = np.cumsum([0, *(len(one.lines) for one in cases)])
     blocks = [
         block_features(one.sure, one.lines, one.features, odds[start:end].tolist(), one.question)
         for one, start, end in zip(cases, starts, starts[1:], strict=False)
     ]
-    names = list(blocks[0])
-    table = np.array([[block[name] for name in names] for block in blocks])
     known = np.array([float(one.known) for one in cases])
     weight = weight * np.array([_WEIGHTS_OF_BLOCKS.get(one.life.partition("-")[0], 1.0) for one in cases])
-    odds, slopes, bias = _fit(table, known, weight, folds, _PENALTY_BLOCK)
-    return line, _named(names, slopes, bias), odds
+    kept = asdict(SilenceWeights()) if only else None
+    odds, block = _weights(blocks, known, weight, folds, _PENALTY_BLOCK, kept, only)
+    return line, block, odds
 
 
-def _fit(
-    table: Matrix, wanted: Matrix, weight: Matrix, folds: NDArray[np.int_], penalty: float
-) -> tuple[Matrix, Matrix, float]:
-    """Log-odds of each row by a fit to the rows of other folds, and slopes and bias of a fit to all rows."""
+def _weights(
+    measured: Sequence[Mapping[str, float]],
+    wanted: Matrix,
+    weight: Matrix,
+    folds: NDArray[np.int_],
+    penalty: float,
+    kept: Mapping[str, float] | None,
+    only: frozenset[str],
+) -> tuple[Matrix, dict[str, float]]:
+    """Log-odds of each row by a fit to the rows of other folds, and the weights by a fit to all rows."""
+    names = [name for name in measured[0] if kept is None or name in only]
+    table, base = np.array([[features[name] for name in names] for features in measured]), np.zeros(len(measured))
+    if kept is not None:
+        others = [name for name in measured[0] if name not in only]
+        base += kept["bias"] + np.array([sum(kept[name] * features[name] for name in others) for features in measured])
     odds = np.zeros(len(table))
     for fold in np.unique(folds):
         held = folds == fold
-        slopes, bias = fit(table[~held], wanted[~held], weight[~held], penalty) if not held.all() else (None, 0.0)
-        odds[held] = 0.0 if slopes is None else table[held] @ slopes + bias
-    return odds, *fit(table, wanted, weight, penalty)
+        if not held.all():
+            slopes, bias = _fit(table[~held], wanted[~held], weight[~held], penalty, base[~held], alone=kept is None)
+            odds[held] = base[held] + table[held] @ slopes + bias
+    return odds, _named(names, *_fit(table, wanted, weight, penalty, base, alone=kept is None))
+
+
+def _fit(
+    table: Matrix, wanted: Matrix, weight: Matrix, penalty: float, base: Matrix, *, alone: bool
+) -> tuple[Matrix, float]:
+    """Slopes and bias; where weights are kept, those of the other features, added to these log-odds, and no bias."""
+    if alone:
+        return fit(table, wanted, weight, penalty)
+    slopes, weight = np.zeros(table.shape[1]), weight / weight.sum()
+    for _ in range(_STEPS_ONLY):
+        chance = 1.0 / (1.0 + np.exp(-(base + table @ slopes)))
+        gain = table.T @ (weight * (wanted - chance)) - _PENALTY_ONLY * slopes
+        curve = (table * (weight * chance * (1.0 - chance))[:, None]).T @ table
+        slopes += np.linalg.solve(curve + _PENALTY_ONLY * np.eye(len(slopes)), gain)
+    return slopes, 0.0
 
 
 def _named(names: Sequence[str], slopes: Matrix, bias: float) -> dict[str, float]:

@@ -29,6 +29,7 @@ ALLOWED = {
     ("biem/adapters/embedders/change.json", "Base64 High Entropy String"): "a direction of a model's space",
     ("biem/adapters/embedders/personal.json", "Base64 High Entropy String"): "a direction of a model's space",
     ("biem/adapters/embedders/courtesy.json", "Base64 High Entropy String"): "a direction of a model's space",
+    ("biem/adapters/embedders/answers.json", "Base64 High Entropy String"): "a form of a model's space",
     ("biem/adapters/embedders/query_map.json", "Base64 High Entropy String"): "a map of a model's space",
     ("biem/adapters/embedders/calibrations/use-multilingual-v3-0-2-1.json", "Base64 High Entropy String"): _WEIGHTS,
     ("Makefile", "Basic Auth Credentials"): "what RabbitMQ gives to everybody on its own machine",

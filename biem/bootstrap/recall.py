@@ -1,7 +1,6 @@
 """Builds the read path: search, profiles, typed recall, reranker, context block."""
 
-from biem.adapters.embedders.directions import change_odds, personal_odds
-from biem.adapters.embedders.query_map import query_map
+from biem.adapters.embedders.fitted import fitted_to
 from biem.bootstrap.groups import Ground, Life, ReadPath
 from biem.domain.scope import Scope
 from biem.engine.aim.route import Router
@@ -91,9 +90,7 @@ def build_recaller(ground: Ground, *, life: Life, read: ReadPath, router: Router
         chooser=chooser,
         telemetry=ground.telemetry,
         calling=ground.priority.calling,
-        change_odds=change_odds(ground.embedder.info.id),
-        personal_odds=personal_odds(ground.embedder.info.id),
-        query_map=query_map(ground.embedder.info.id),
+        fitted=fitted_to(ground.embedder.info.id),
     )
 
 

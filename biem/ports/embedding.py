@@ -22,6 +22,18 @@ DirectionOdds = Callable[[Vectors], NDArray[np.float32]]
 """Log-odds of texts, by their vectors: that passages tell of a change or are courtesies, that queries need memories."""
 QueryMap = Callable[[Vectors], Vectors]
 """Turns vectors of queries towards the passages that they need; of unit length, as before."""
+AnswerOdds = Callable[[Vector, Vectors], NDArray[np.float32]]
+"""Log-odds that each of these passages answers a query, by the query's vector before it is mapped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What was fitted to the space of one embedder; all None for a model that nothing was fitted to."""
+
+    query_map: QueryMap | None = None
+    change_odds: DirectionOdds | None = None
+    personal_odds: DirectionOdds | None = None
+    answer_odds: AnswerOdds | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ class ContextPolicy:
     """Confidence, 0 to 1, below which a block says that it may not answer; never in the layout `bare`. 0: off."""
     second_look: Annotated[int, Interval(ge=0, le=50)] = 0
     """Best hits, at most 50, from which a language model selects; 0: no model is called."""
-    min_relevance: Share = 0.08
+    min_relevance: Share = 0.07
     """Minimum, 0 to 1, of p · √(1 − q), where a line is about what is asked with probability p, and one of the better
     lines with q; other lines are omitted, except the best. 0: off."""
     drop: Annotated[float, Interval(ge=0)] = 5.0

@@ -71,6 +71,12 @@ class LineWeights:
     """1 up to 25 tokens."""
     length: float = -0.05
     """Tokens, in sixtieths, at most 1."""
+    answering_known: float = 0.52
+    """1 if it is known by vectors how probably lines answer …"""
+    answering: float = 0.66
+    """… the log-odds of this line, within ±2 …"""
+    answering_behind: float = -0.2
+    """… and those of the likeliest line, minus this one's."""
     translated: float = 1.27
     """1 if it is in the other script."""
     named: float = 0.26

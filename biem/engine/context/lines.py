@@ -35,8 +35,8 @@ UNCHANGED = -1.5
 """Log-odds of a change, as most lines have them: with an embedder that gives none, and for a line without a vector."""
 _READ = 500
 """Characters of a text that are searched for persons: a longer text is about many."""
-_BEGINNING = 2_000
-"""Characters of a text that are searched for a supposition, hearsay or a quotation."""
+BEGINNING = 2_000
+"""Characters of a text that are searched for a supposition, hearsay or a quotation; its vector is about no more."""
 _LONGEST_GUESS = 160
 """Characters of an assistant's message from which it is an answer, though it may also guess."""
 _OF_DESCRIBED = 0.9
@@ -108,6 +108,9 @@ class RatedLine:
     """The persons of these clauses, as in `matter`."""
     worth: float = 0.0
     """Log-odds that it is about what is asked; raised to those of a line that it succeeds."""
+    answering: float = 0.0
+    """The part of `worth` that vectors say of an answer. A successor may tell what a question asks in passing only, so
+    that succession is read without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +301,7 @@ class LineReader:
 
     def _part(self, text: str, terms: frozenset[str]) -> str:
         """The sentences of a long text that have most of these terms; a shorter text itself."""
-        return text if len(text) <= _BEGINNING else excerpt(text, _READ, terms, self._terms_of)
+        return text if len(text) <= BEGINNING else excerpt(text, _READ, terms, self._terms_of)
 
     def _likeness(self, part: str, terms: frozenset[str]) -> float:
         """A likeness of the part of a long text by its words: the vector of the text is one of its beginning."""
@@ -364,7 +367,7 @@ def only_asks(node: Node) -> bool:
 
 def supposes(node: Node) -> bool:
     """Whether its beginning is a supposition, hearsay, a quotation or irony, or a guess of the assistant's."""
-    text = node.text[:_BEGINNING]
+    text = node.text[:BEGINNING]
     if node.source == ASSISTANT and len(text) <= _LONGEST_GUESS and _GUESSES.search(text):
         return True
     return supposes_something(text)

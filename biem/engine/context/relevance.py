@@ -17,13 +17,24 @@ from biem.domain.node import Hit
 from biem.domain.policies.relevance import LineWeights
 from biem.domain.retention import ASSISTANT
 from biem.domain.tokens import estimate_tokens
-from biem.engine.context.lines import BRIEF, UNCHANGED, LineQuestion, RatedLine, is_han, odds, rare_share, supposes
+from biem.engine.context.lines import (
+    BEGINNING,
+    BRIEF,
+    UNCHANGED,
+    LineQuestion,
+    RatedLine,
+    is_han,
+    odds,
+    rare_share,
+    supposes,
+)
 from biem.engine.context.persons import FOREIGN, named_speakers
 from biem.engine.context.same_subject import relatives
 
 _WEIGHTS: dict[str, float] = asdict(LineWeights())
 _HITS, _UNLIKE = 20, 0.1
 """Number of hits that a line is compared with, and the likeness to the question of those that are missing."""
+_OF_AN_ANSWER = ("answering_known", "answering", "answering_behind")
 _OWN = 0.5
 """Share of these log-odds in the worth of a line of a dialogue."""
 _SUREST = 3.0
@@ -32,6 +43,8 @@ _LONG = 60
 """Tokens from which a text counts as long as any."""
 _FURTHEST = 4.0
 """Log-odds at which those of a change are capped."""
+_MOST_ANSWERING = 2.0
+"""Log-odds at which those of an answer are capped."""
 
 
 def are_of_several_people(lines: Sequence[RatedLine]) -> bool:
@@ -44,6 +57,7 @@ def rate(lines: Sequence[RatedLine], question: LineQuestion) -> list[dict[str, f
     measured = line_features(lines, question) if lines else []
     named = are_of_several_people(lines)
     for line, features in zip(lines, measured, strict=True):
+        line.answering = sum(_WEIGHTS[name] * features[name] for name in _OF_AN_ANSWER)
         line.worth = odds(line.hit.score) - line.foreign + _OWN * log_odds(features) if named else log_odds(features)
     return measured
 
@@ -61,6 +75,8 @@ def line_features(lines: Sequence[RatedLine], question: LineQuestion) -> list[di
     holders = Counter(term for line in lines for term in line.terms & question.terms)
     persons, asked_kin = asked.persons - {"you", "me"}, relatives(asked)
     names = {part for person in persons for part in person.split(".")}
+    answering = answering_odds(lines)
+    most = max(answering, default=0.0)
     found = []
     for place, line in enumerate(lines):
         node, told, common = line.hit.node, line.matter, line.terms & question.terms
@@ -100,6 +116,9 @@ def line_features(lines: Sequence[RatedLine], question: LineQuestion) -> list[di
                 "assistant": float(node.source == ASSISTANT and not line.hit.reports),
                 "brief": float(estimate_tokens(node.text) <= BRIEF),
                 "length": min(estimate_tokens(node.text), _LONG) / _LONG,
+                "answering_known": float(bool(answering)),
+                "answering": answering[place] if answering else 0.0,
+                "answering_behind": most - answering[place] if answering else 0.0,
                 "translated": float(is_han(node.text) != is_han(question.text)),
                 "named": float(bool(persons & told.persons or names & line.terms)),
                 "asks_of_person": float(bool(persons)),
@@ -107,6 +126,22 @@ def line_features(lines: Sequence[RatedLine], question: LineQuestion) -> list[di
             }
         )
     return found
+
+
+def answering_odds(lines: Sequence[RatedLine]) -> list[float]:
+    """Log-odds, within ±2, by its vector, that each line answers; empty if they are known of none.
+
+    A line without a vector gets the highest of the others, as with the likeness, and so does a long one, whose vector
+    is about its beginning. A supposition, though it may be on the subject, answers no better than chance.
+    """
+    found = [line.hit.why.get("answering") if len(line.hit.node.text) <= BEGINNING else None for line in lines]
+    known = [one for one in found if isinstance(one, float)]
+    if not known:
+        return []
+    most = max(known)
+    odds_of = (one if isinstance(one, float) else most for one in found)
+    highest = (0.0 if supposes(line.hit.node) else _MOST_ANSWERING for line in lines)
+    return [min(max(one, -_MOST_ANSWERING), high) for one, high in zip(odds_of, highest, strict=True)]
 
 
 def _number(hit: Hit, name: str, otherwise: float) -> float:

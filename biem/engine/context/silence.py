@@ -74,4 +74,7 @@ def block_features(
         "best_linked": float(linked),
         "no_question": float(not asks_for_facts(question.text)),
         "impersonal": min(max(-question.personal, 0.0), _LEAST_PERSONAL),
+        "answering_known": own["answering_known"],
+        "answering": own["answering"],
+        "most_answering": own["answering"] + own["answering_behind"],
     } | {f"best_{name}": own[name] for name in _OF_BEST}

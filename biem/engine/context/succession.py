@@ -94,7 +94,7 @@ class Succession:
         stems = tuple(term for term in question.terms if len(term) >= _STEM)
         common = {thing for thing, count in holders.items() if count > _RARE or thing.startswith(stems)}
         self._common = common | question.terms | question.matter.things
-        self._worth = {id(line): line.worth for line in lines}
+        self._worth = {id(line): line.worth - line.answering for line in lines}
         self._tells = is_statement(question.text)
         self._asks_who = "name" in question.matter.wants or _WHO.search(question.text) is not None
 

@@ -55,7 +55,7 @@ def hydrate(
     read += [node.id for node in referred.values()]
     references = {node.id: reference_of(answer, live.nodes.get(earlier_of.get(node.id, "")), node) for node in there}
     asked_before = {key: reply.answers for key, reply in references.items() if reply.answers is not None}
-    likeness, changes = answer.likeness(read), answer.changed(ids)
+    likeness, changes, answering = answer.likeness(read), answer.changed(ids), answer.answering(read)
     alike = _alike(ids, {key: asked.id for key, asked in asked_before.items()}, answer)
     for place, key in zip(places, ids, strict=True):
         node, turn = live.nodes.get(key), answer.turns[key]
@@ -79,6 +79,9 @@ def hydrate(
             why["asked_likeness"] = likeness[asked.id]
         if before is not None and before.id in likeness:
             why["referred_likeness"] = likeness[before.id]
+        of_which = (one.id for one in (former, asked, before) if one is not None)
+        if odds := [answering[one] for one in (key, *of_which) if one in answering]:
+            why["answering"] = max(odds)  # of a reply, a change or a pronoun the words are in the other message
         why |= {"energy": node.energy, "status": node.status, "way": way}
         hits.append(
             Hit(

@@ -47,7 +47,7 @@ from biem.errors import BiemError
 from biem.ports import Analyzer, Clock, Embedder, Filter, Records
 from biem.ports.conflicts import Conflicts
 from biem.ports.contradiction import ContradictionRules
-from biem.ports.embedding import DirectionOdds, QueryMap
+from biem.ports.embedding import Fitted
 from biem.ports.readers import TurnReader, Turns
 from biem.telemetry import Telemetry
 
@@ -103,9 +103,7 @@ class Recaller:
         chooser: Chooser,
         telemetry: Telemetry,
         calling: Calling = nullcontext,
-        change_odds: DirectionOdds | None = None,
-        personal_odds: DirectionOdds | None = None,
-        query_map: QueryMap | None = None,
+        fitted: Fitted | None = None,
     ) -> None:
         self._records = records
         self.turns = turns
@@ -118,9 +116,9 @@ class Recaller:
         self._searcher = searcher
         self._orbits = orbits
         self._tiers = tiers
-        self._answerer = Ranker(analyzer, embedder.similarity, policy, ranking, change_odds, personal_odds)
+        self._answerer = Ranker(analyzer, embedder.similarity, policy, ranking, fitted)
         self._embedder = embedder
-        self._query_map = query_map
+        self._query_map = None if fitted is None else fitted.query_map
         self._clock = clock
         self._policy = policy
         self._weights = weights

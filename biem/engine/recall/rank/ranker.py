@@ -14,6 +14,7 @@ from biem.domain.conflict import Dispute
 from biem.domain.policies.ranking import RankPolicy
 from biem.domain.policies.recall import RecallPolicy
 from biem.domain.prompt.contents import NOTHING, Known
+from biem.domain.speech.acts import asks_for_facts, is_statement
 from biem.domain.times.spans import Window
 from biem.domain.times.windows import windows
 from biem.engine.query.question import (
@@ -37,7 +38,7 @@ from biem.engine.recall.rank.reasons import reasons
 from biem.engine.recall.rank.score import Order, Ranked
 from biem.engine.recall.rank.term_matrix import Numbers
 from biem.ports import Analyzer, Vector
-from biem.ports.embedding import DirectionOdds
+from biem.ports.embedding import Fitted
 from biem.ports.readers import Turn, Turns
 
 _NAMED_CHARS = 1_000
@@ -114,6 +115,9 @@ class Answer:
     asked: ParsedQuery = field(default_factory=lambda: ParsedQuery("", (), ()))
     changed: Callable[[Sequence[str]], Mapping[str, float]] = _unlike
     """Log-odds that these candidates tell of a change; only those with vectors, and empty for most embedders."""
+    answering: Callable[[Sequence[str]], Mapping[str, float]] = _unlike
+    """Log-odds that these candidates answer the query; only those with vectors, and empty where several people speak,
+    for a query that states something, and for most embedders."""
     stretches: Sequence[tuple[str, ...]] = ()
     """Candidates in the order they were said, without gaps."""
     of_speakers: frozenset[str] = frozenset()
@@ -176,11 +180,10 @@ class Ranker:
         similarity: Similarity,
         policy: RecallPolicy,
         ranking: RankPolicy,
-        change_odds: DirectionOdds | None = None,
-        personal_odds: DirectionOdds | None = None,
+        fitted: Fitted | None = None,
     ) -> None:
         self._analyzer = analyzer
-        self._change_odds, self._personal_odds = change_odds, personal_odds
+        self._fitted = fitted or Fitted()
         self._similarity = similarity
         self._policy = policy
         self._ranking = ranking
@@ -240,7 +243,8 @@ class Ranker:
         ordering = Adjustments(turns, found, disputes, self._policy, now, anchors, times, candidates, former=former)
         names = self._names(turns) if ready is None else ready.names
         several, vector, parts = len(asked.parts) > 1, found.vector, found.parts
-        if found.plain and _of_several_people(names):
+        several_people = _of_several_people(names)
+        if found.plain and several_people:
             vector, parts = found.plain[0], found.plain[1:]
         vectors: Sequence[Vector | None] = (parts if several else ()) or [None] * len(asked.parts)
         sentences = [
@@ -254,9 +258,9 @@ class Ranker:
             known = ordering.adjusted(scores + self._aspect(asked, ordering.candidates))
             if several or not self._ranking.reported_change:  # part of a dialogue; a plain question has one sentence
                 return known
-            named, reach = (*names.values(), *asked.mentioned), self._ranking.reported_change
+            people, reach = (*names.values(), *asked.mentioned), self._ranking.reported_change
             found = reported_changes(
-                asked.text, asked.lexemes, ordering.candidates, known, named, self._similarity, reach
+                asked.text, asked.lexemes, ordering.candidates, known, people, self._similarity, reach
             )
             return ordering.with_changes(known, found)
 
@@ -267,6 +271,8 @@ class Ranker:
         likeness = partial(self._likeness, query, turns.by_id)
         alike = partial(self._alike, turns.by_id)
         changed = partial(self._changed, turns.by_id)
+        seeks = asks_for_facts(asked.text) or not is_statement(asked.text)
+        answering = partial(self._answering, asked, found, turns.by_id) if seeks and not several_people else _unlike
         of_speakers = frozenset(term for name in named_in(asked.lexemes, names) for term in names[name])
         return Answer(
             ordering,
@@ -278,6 +284,7 @@ class Ranker:
             alike,
             asked,
             changed,
+            answering,
             turns.stretches,
             of_speakers,
         )
@@ -294,15 +301,27 @@ class Ranker:
     def _personal(self, found: Found) -> float:
         """Log-odds that memories can help with the query; 0, which says nothing, where they are not known."""
         vector = found.plain[0] if found.plain else found.vector
-        if self._personal_odds is None or vector is None:
+        if self._fitted.personal_odds is None or vector is None:
             return 0.0
-        return float(self._personal_odds(vector[np.newaxis])[0])
+        return float(self._fitted.personal_odds(vector[np.newaxis])[0])
 
     def _changed(self, turns: Mapping[str, Turn], keys: Sequence[str]) -> Mapping[str, float]:
         known = {key: vector for key in keys if (vector := turns[key].vector) is not None}
-        if self._change_odds is None or not known:
+        if self._fitted.change_odds is None or not known:
             return {}
-        return dict(zip(known, self._change_odds(np.stack(list(known.values()))).tolist(), strict=True))
+        return dict(zip(known, self._fitted.change_odds(np.stack(list(known.values()))).tolist(), strict=True))
+
+    def _answering(
+        self, asked: ParsedQuery, found: Found, turns: Mapping[str, Turn], keys: Sequence[str]
+    ) -> Mapping[str, float]:
+        """By the query and, of several sentences, those that ask: the highest counts, as with the likeness."""
+        known = {key: vector for key in keys if (vector := turns[key].vector) is not None}
+        if self._fitted.answer_odds is None or not known or not found.plain:
+            return {}
+        rows, parts = np.stack(list(known.values())), found.plain[1:] if len(asked.parts) > 1 else ()
+        asking = [vector for text, vector in zip(asked.parts, parts, strict=False) if is_asked(text)]
+        odds = [self._fitted.answer_odds(vector, rows) for vector in (found.plain[0], *asking)]
+        return dict(zip(known, np.max(odds, axis=0).tolist(), strict=True))
 
     def _alike(
         self, turns: Mapping[str, Turn], keys: Sequence[str], beside: Sequence[str]

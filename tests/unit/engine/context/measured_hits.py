@@ -1,4 +1,4 @@
-"""Hits as a recall measures them: with the likenesses and signs of change that the packaged embedder finds."""
+"""Hits as a recall measures them: with what the packaged embedder finds of likeness, of change and of an answer."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from biem.adapters import embedders
-from biem.adapters.embedders.directions import change_odds
+from biem.adapters.embedders.fitted import fitted_to
 from biem.domain.node import Hit, Node, new_id
 from biem.domain.scope import Scope
+from biem.domain.speech.acts import asks_for_facts, is_statement
 from biem.ports import Embedder
 from tests.support.fakes import START
 
@@ -27,14 +28,17 @@ def hit(text: str, score: float = 0.8, *, days: int = 0, **values: Any) -> Hit:
 
 
 def measured(question: str, hits: Sequence[Hit]) -> list[Hit]:
-    """The hits with their likeness to the question and to each other, and the log-odds of a change."""
+    """The hits with their likeness to the question and to each other, and the log-odds of a change and of an answer."""
     embedder = _embedder()
     rows = embedder.embed([one.node.text for one in hits], "passage")
     asked = embedder.embed([question], "query")[0]
-    odds = change_odds(embedder.info.id)
-    assert odds is not None
-    likeness, changed = embedder.similarity(asked, rows), odds(rows)
-    found = []
+    fitted = fitted_to(embedder.info.id)
+    assert fitted.query_map is not None
+    assert fitted.change_odds is not None
+    assert fitted.answer_odds is not None
+    likeness = embedder.similarity(fitted.query_map(asked[np.newaxis])[0], rows)
+    changed, answering = fitted.change_odds(rows), fitted.answer_odds(asked, rows)
+    seeks, found = asks_for_facts(question) or not is_statement(question), []
     for place, one in enumerate(hits):
         alike = np.asarray(embedder.similarity(rows[place], rows))
         others = {
@@ -42,7 +46,12 @@ def measured(question: str, hits: Sequence[Hit]) -> list[Hit]:
             for other, value in zip(hits, alike, strict=True)
             if other is not one and value >= 0.15
         }
-        why = {"likeness": float(likeness[place]), "changed": float(changed[place])}
+        why = {
+            "likeness": float(likeness[place]),
+            "changed": float(changed[place]),
+        }
+        if seeks:
+            why["answering"] = float(answering[place])
         found.append(replace(one, why={**why, **one.why}, alike=others))
     return found
 

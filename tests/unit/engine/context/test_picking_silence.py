@@ -1,6 +1,7 @@
 """When a block stays silent: the best line lacks the value, the thing or the kind that the question asks for."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +9,9 @@ from biem.adapters import contradiction
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.domain.node import Hit
 from biem.domain.policies.context import ContextPolicy
+from biem.engine.context.lines import LineReader
 from biem.engine.context.picking import Picker
+from biem.engine.context.relevance import answering_odds
 from tests.unit.engine.context.measured_hits import hit, measured
 
 PICKER = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy())
@@ -118,3 +121,51 @@ def test_a_message_that_memories_cannot_help_with_is_less_sure_of_an_answer() ->
     plain = PICKER.sureness(hits, question, 0.9)
     assert PICKER.sureness(hits, question, 0.9, personal=2.0) == plain
     assert PICKER.sureness(hits, question, 0.9, personal=-4.0) < PICKER.sureness(hits, question, 0.9, -2.0) < plain
+
+
+@pytest.mark.req("C31", partly="nothing where nothing is known")
+@pytest.mark.parametrize(
+    ("question", "other", "answer"),
+    [
+        ("Who is my accountant?", "My dentist is Dr. Voss.", "My accountant is Ms. Ferreira."),
+        ("Which day is the book club?", "I go to the gym on Tuesdays.", "The book club meets on Thursdays."),
+        ("What's my blood type?", "My shoe size is 43.", "My blood type is A negative."),
+        ("我的会计是谁？", "我家水管工姓马。", "我的会计是王姐。"),
+        ("读书会是周几？", "我周二健身。", "读书会每周四晚上。"),
+    ],
+)
+def test_the_same_of_another_thing_or_person_answers_nothing(question: str, other: str, answer: str) -> None:
+    assert sure(question, [hit(other, 0.42)], 0.3) < 0.3
+    assert sure(question, [hit(answer, 0.42), hit(other, 0.4)], 0.3) > 0.7
+
+
+@pytest.mark.req("C31", partly="nothing where nothing is known")
+def test_lines_that_hardly_answer_by_their_vectors_make_less_sure_and_stand_below_others() -> None:
+    # Given two lines on the subject of a question
+    question = "How old is my sister Lena?"
+    texts = ("My sister Lena is thirty one.", "My sister Lena turned thirty.")
+    lines = measured(question, [hit(text, 0.6) for text in texts])
+    plain = PICKER.sureness(lines, question, 0.6)
+
+    def answering(*odds: float) -> list[Hit]:
+        return [replace(one, why={**one.why, "answering": value}) for one, value in zip(lines, odds, strict=True)]
+
+    # When their vectors say that neither answers, or that the second does / Then the block is less or more sure
+    assert PICKER.sureness(answering(-4.0, -4.0), question, 0.6) < plain
+    assert PICKER.sureness(answering(-4.0, 3.0), question, 0.6) > plain
+    # And the one that answers stands first, in either order
+    for odds in ((-4.0, 4.0), (4.0, -4.0)):
+        first = PICKER.pick(answering(*odds), question, None)[0]
+        assert first.why["answering"] == 4.0
+
+
+def test_a_line_without_a_vector_and_a_long_one_count_as_the_likeliest_of_the_others() -> None:
+    # Given lines of which the index has one vector only / Then the other has its odds, which are cut at ±2
+    question = "How old is my sister Lena?"
+    reader = LineReader(contradiction.build(), RuleAnalyzer())
+    texts = ("My sister Lena moved to Graz.", "Lena turned thirty.", "It rained. " * 200 + "Lena is thirty.")
+    told, other, long = (replace(hit(text, 0.6), why={"likeness": 0.5}) for text in texts)
+    asked = reader.question(question, [told, other, long])
+    assert answering_odds(reader.lines([told, other], asked) or []) == []
+    known = [replace(one, why={**one.why, "answering": odds}) for one, odds in ((told, -9.0), (long, 4.0))]
+    assert answering_odds(reader.lines([known[0], other, known[1]], asked) or []) == [-2.0, -2.0, -2.0]

@@ -104,7 +104,7 @@ CHANGES = [
         "My aunt Rosa's birthday is on 6 July.",
         "I got it wrong, Rosa's is on 16 July.",
     ),
-    ("Who drives the school van?", "Ingmar drives the school van.", "Solveig is behind the wheel of the van."),
+    ("Which day is choir?", "Choir is on Mondays.", "We sing on Thursdays, Mondays are for the school."),
     (
         "What does a member pay?",
         "A member pays 40 pounds a term.",
@@ -315,7 +315,6 @@ def test_only_packaged_models_read_changes() -> None:
 @pytest.mark.parametrize(
     ("question", "older", "newer"),
     [
-        ("Which day is choir?", "Choir is on Mondays.", "We sing on Thursdays, Mondays are for the school."),
         ("When does the quiz begin?", "The quiz begins at eight.", "They read the first question at half past eight."),
     ],
 )

@@ -1,6 +1,6 @@
 """What is embedded of a query, and how its parts reach the ranking."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 import numpy as np
@@ -15,6 +15,7 @@ from biem.engine.recall.rank.ranker import ParsedQuery, Ranker
 from biem.engine.recall.rank.score import Ranked
 from biem.engine.recall.rank.term_matrix import Numbers
 from biem.ports import Vector, Vectors
+from biem.ports.embedding import Fitted
 from biem.ports.readers import Turn, Turns
 
 ANALYZER = build()
@@ -165,3 +166,34 @@ def test_candidates_with_much_the_same_vector_are_paired() -> None:
     )
     assert answer.alike(["a", "b", "c", "d"], ()) == {"a": {"b": pytest.approx(0.8)}, "b": {"a": pytest.approx(0.8)}}
     assert answer.alike(["a"], ()) == {}
+
+
+def answering(text: str, *speakers: str) -> Mapping[str, float]:
+    """The odds of two turns, a without and b with a vector, by a form that gives the first part of query and turn."""
+    vectors = {"a": None, "b": WHOLE}
+    turns = {
+        key: Turn(key, "ns", (), vector, "event", speaker, "c", NOW, 1, False, True, None, None)
+        for (key, vector), speaker in zip(vectors.items(), speakers, strict=True)
+    }
+    fitted = Fitted(query_map=lambda queries: -queries, answer_odds=lambda query, rows: rows @ query)
+    ranker = Ranker(ANALYZER, no_likeness, RecallPolicy(), RankPolicy(), fitted)
+    parsed, found = ranker.asked(text), Found()
+    found.embedded(np.stack([REST, *[REST, WHOLE][: len(parsed.texts) - 1]]), fitted.query_map)
+    everything = Turns(turns, [], frozenset())
+    answer = ranker.answer(parsed, everything, found, {}, now=NOW, top_k=4, order=Listener())
+    return answer.answering(["a", "b"])
+
+
+def test_the_odds_of_an_answer_are_those_of_the_plain_query_or_its_sentence_that_asks() -> None:
+    # Given a query of one sentence, and one whose second sentence asks for what the turn has
+    assert answering("Where is the flat?", "", "") == {"b": 0.0}
+    assert answering("Beatrice moved to Paris last summer. Where did Harriet find a hotel?", "", "") == {"b": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "speakers"), [("Where is the flat?", ("Ana", "Ben")), ("The flat is in Leith.", ("", ""))]
+)
+def test_where_several_people_speak_or_nothing_is_asked_no_line_has_odds_of_an_answer(
+    text: str, speakers: tuple[str, str]
+) -> None:
+    assert answering(text, *speakers) == {}
