@@ -109,7 +109,7 @@ class RatedLine:
     worth: float = 0.0
     """Log-odds that it is about what is asked; raised to those of a line that it succeeds."""
     answering: float = 0.0
-    """The part of `worth` that vectors say of an answer. A successor may tell what a question asks in passing only, so
+    """The part of `worth` that vectors say of an answer. A successor may mention the matter in question in passing only, so
     that succession is read without it."""
 
 
