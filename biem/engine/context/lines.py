@@ -109,8 +109,8 @@ class RatedLine:
     worth: float = 0.0
     """Log-odds that it is about what is asked; raised to those of a line that it succeeds."""
     answering: float = 0.0
-    """The part of `worth` that vectors say of an answer. A successor may mention the matter in question in passing only, so
-    that succession is read without it."""
+    """The part of `worth` that vectors say of an answer. A successor may mention the matter in question in passing
+    only, so that succession is read without it."""
 
 
 @dataclass(frozen=True, slots=True)
