@@ -71,11 +71,11 @@ class LineWeights:
     """1 up to 25 tokens."""
     length: float = -0.05
     """Tokens, in sixtieths, at most 1."""
-    answering_known: float = 0.52
+    answering_known: float = 0.45
     """1 if it is known by vectors how probably lines answer …"""
-    answering: float = 0.66
+    answering: float = 0.67
     """… the log-odds of this line, within ±2 …"""
-    answering_behind: float = -0.2
+    answering_behind: float = -0.17
     """… and those of the likeliest line, minus this one's."""
     translated: float = 1.27
     """1 if it is in the other script."""

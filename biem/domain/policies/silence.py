@@ -39,11 +39,11 @@ class SilenceWeights:
     """1 if the message does not end with a question, as most requests do not."""
     impersonal: float = -0.5
     """Log-odds, 0 to 4, that no memory can help with the message, as with arithmetic or a poem."""
-    answering_known: float = 0.43
+    answering_known: float = 0.38
     """1 if it is known by vectors how probably lines answer …"""
-    answering: float = 0.3
+    answering: float = 0.32
     """… the log-odds of the likeliest line, within ±2 …"""
-    most_answering: float = 0.47
+    most_answering: float = 0.48
     """… and the highest of a line."""
     best_like: float = -0.58
     """Of the likeliest line the features of these names again …"""

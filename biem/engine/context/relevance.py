@@ -45,6 +45,8 @@ _FURTHEST = 4.0
 """Log-odds at which those of a change are capped."""
 _MOST_ANSWERING = 2.0
 """Log-odds at which those of an answer are capped."""
+_LEAST_ON_TOPIC = -0.5
+"""Least of these of a line with the topic, the person and the kind of value in question: by its words it may answer."""
 
 
 def are_of_several_people(lines: Sequence[RatedLine]) -> bool:
@@ -75,14 +77,14 @@ def line_features(lines: Sequence[RatedLine], question: LineQuestion) -> list[di
     holders = Counter(term for line in lines for term in line.terms & question.terms)
     persons, asked_kin = asked.persons - {"you", "me"}, relatives(asked)
     names = {part for person in persons for part in person.split(".")}
-    answering = answering_odds(lines)
+    answering = answering_odds(lines, question)
     most = max(answering, default=0.0)
     found = []
     for place, line in enumerate(lines):
         node, told, common = line.hit.node, line.matter, line.terms & question.terms
         topics, event = bool(asked.topics and told.topics), node.kind == "event"
         kin = relatives(told)
-        common_topics = bool(asked.topics & told.topics or question.aspect & line.terms)
+        common_topics = _shares_topic(line, question)
         found.append(
             {
                 "odds": min(max(odds(line.hit.score), -_SUREST), _SUREST),
@@ -128,7 +130,7 @@ def line_features(lines: Sequence[RatedLine], question: LineQuestion) -> list[di
     return found
 
 
-def answering_odds(lines: Sequence[RatedLine]) -> list[float]:
+def answering_odds(lines: Sequence[RatedLine], question: LineQuestion) -> list[float]:
     """Log-odds, within ±2, by its vector, that each line answers; empty if they are known of none.
 
     A line without a vector gets the highest of the others, as with the likeness, and so does a long one, whose vector
@@ -139,9 +141,18 @@ def answering_odds(lines: Sequence[RatedLine]) -> list[float]:
     if not known:
         return []
     most = max(known)
-    odds_of = (one if isinstance(one, float) else most for one in found)
+    odds_of = [one if isinstance(one, float) else most for one in found]
+    lowest = (_LEAST_ON_TOPIC if _may_answer(line, question) else -_MOST_ANSWERING for line in lines)
     highest = (0.0 if supposes(line.hit.node) else _MOST_ANSWERING for line in lines)
-    return [min(max(one, -_MOST_ANSWERING), high) for one, high in zip(odds_of, highest, strict=True)]
+    return [min(max(one, low), high) for one, low, high in zip(odds_of, lowest, highest, strict=True)]
+
+
+def _may_answer(line: RatedLine, question: LineQuestion) -> bool:
+    return line.foreign < FOREIGN and _shares_topic(line, question) and question.matter.wants <= line.matter.gives
+
+
+def _shares_topic(line: RatedLine, question: LineQuestion) -> bool:
+    return bool(question.matter.topics & line.matter.topics or question.aspect & line.terms)
 
 
 def _number(hit: Hit, name: str, otherwise: float) -> float:

@@ -161,11 +161,24 @@ def test_lines_that_hardly_answer_by_their_vectors_make_less_sure_and_stand_belo
 
 def test_a_line_without_a_vector_and_a_long_one_count_as_the_likeliest_of_the_others() -> None:
     # Given lines of which the index has one vector only / Then the other has its odds, which are cut at ±2
-    question = "How old is my sister Lena?"
+    question = "Which bridge did Lena cross?"
     reader = LineReader(contradiction.build(), RuleAnalyzer())
     texts = ("My sister Lena moved to Graz.", "Lena turned thirty.", "It rained. " * 200 + "Lena is thirty.")
     told, other, long = (replace(hit(text, 0.6), why={"likeness": 0.5}) for text in texts)
     asked = reader.question(question, [told, other, long])
-    assert answering_odds(reader.lines([told, other], asked) or []) == []
+    assert answering_odds(reader.lines([told, other], asked) or [], asked) == []
     known = [replace(one, why={**one.why, "answering": odds}) for one, odds in ((told, -9.0), (long, 4.0))]
-    assert answering_odds(reader.lines([known[0], other, known[1]], asked) or []) == [-2.0, -2.0, -2.0]
+    assert answering_odds(reader.lines([known[0], other, known[1]], asked) or [], asked) == [-2.0, -2.0, -2.0]
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("我靠什么谋生？", "银行那份工作我辞了，如今在一家出版社做编辑。"),
+        ("What do I do for a living?", "I've left the bank, I'm an editor now."),
+        ("What am I allergic to?", "我对花生严重过敏，随身带着肾上腺素笔"),
+    ],
+)
+def test_a_line_on_the_topic_in_question_loses_little_by_its_vector(question: str, text: str) -> None:
+    hits = [replace(one, why={**one.why, "answering": -4.0}) for one in measured(question, [hit(text, 0.6)])]
+    assert PICKER.sureness(hits, question, 0.4) > ContextPolicy().min_confidence
