@@ -45,7 +45,7 @@ _FURTHEST = 4.0
 """Log-odds at which those of a change are capped."""
 _MOST_ANSWERING = 2.0
 """Log-odds at which those of an answer are capped."""
-_LEAST_ON_TOPIC = -0.5
+_LEAST_ON_TOPIC = -0.75
 """Least of these of a line with the topic, the person and the kind of value in question: by its words it may answer."""
 
 
