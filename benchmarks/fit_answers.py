@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import _report, fit_queries
+from benchmarks._adam import Adam, Matrix
 from benchmarks._embedders import PassageCache, choose_embedder
 from benchmarks.lives.near_questions import DEV, HELD_OUT, Message, messages_in
 from benchmarks.lives.needed import REQUESTS, told_in
@@ -33,10 +34,8 @@ from biem.errors import ConfigError
 from biem.ports import Embedder
 from biem.ports.embedding import QueryMap
 
-Matrix = NDArray[np.float32]
-
 _RANK, _SPREAD, _SLOPE, _BIAS = 64, 3.0, 10.0, -4.0
-_STEPS, _WARM, _RATE, _DECAY, _DROPPED = 200, 20, 3e-3, 0.05, 0.2
+_STEPS, _RATE, _DECAY, _DROPPED = 200, 3e-3, 0.05, 0.2
 _MESSAGES, _REQUESTS, _OTHERS, _ALIKE = 60, 200, 400, 3
 """Messages and requests a step; of each request, how many others are compared, and of these the most alike."""
 _WEIGHT_OF_REQUESTS = 0.25
@@ -70,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise ConfigError(f"{embedder.info.id} has no map of queries; run python -m benchmarks.fit_queries --write")
         near = asked_of(messages_in(DEV), turned, embedder)
         needed = needed_by(fit_queries.needed_by(told_in(REQUESTS), embedder), turned)
-        fitted = fit(near, needed, turned)
+        fitted = fit(near, needed)
         rows = [row for file in HELD_OUT for row in _rows(file, turned, fitted, embedder)]
     _report.print_table("Answered questions above near ones, held out", tuple(rows[0]), rows)
     print(f"fitted to {len(near.messages)} messages with near questions, {len(needed.queries)} requests and questions")
@@ -82,10 +81,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def asked_of(messages: Iterable[Message], turned: QueryMap, embedder: Embedder) -> Asked:
     """The questions of these messages, those that are answered first, message by message."""
     told = list(messages)
-    queries = _embedded([text for one in told for text in (*one.answered, *one.near)], "query", embedder)
+    queries = fit_queries.embedded([text for one in told for text in (*one.answered, *one.near)], "query", embedder)
     answered = np.array([flag for one in told for flag in [1.0] * len(one.answered) + [0.0] * len(one.near)])
     rows = np.array([row for row, one in enumerate(told) for _ in (*one.answered, *one.near)])
-    messages_of = _embedded([one.text for one in told], "passage", embedder)
+    messages_of = fit_queries.embedded([one.text for one in told], "passage", embedder)
     return Asked(queries, turned(queries), messages_of, rows, answered.astype(np.float32))
 
 
@@ -95,11 +94,7 @@ def needed_by(needed: fit_queries.Needed, turned: QueryMap) -> Asked:
     return Asked(needed.queries, turned(needed.queries), needed.messages, needed.needs, every)
 
 
-def _embedded(texts: Sequence[str], role: str, embedder: Embedder) -> Matrix:
-    return np.asarray(embedder.embed(texts, role), dtype=np.float32)  # type: ignore[arg-type]
-
-
-def fit(near: Asked, needed: Asked, turned: QueryMap, seed: int = 0) -> answers.BilinearOdds:
+def fit(near: Asked, needed: Asked, seed: int = 0) -> answers.BilinearOdds:
     """The form, by Adam with decay of the two matrices."""
     draw = np.random.default_rng(seed)
     dim = near.queries.shape[1]
@@ -108,9 +103,9 @@ def fit(near: Asked, needed: Asked, turned: QueryMap, seed: int = 0) -> answers.
         np.zeros((_RANK, dim), np.float32),
         np.array([_SLOPE, _BIAS], np.float32),
     ]
-    mean, square = [np.zeros_like(one) for one in at], [np.zeros_like(one) for one in at]
+    adam = Adam(at, _RATE, (_DECAY, _DECAY, 0.0), _STEPS)
     of_message = [np.flatnonzero(near.rows == row) for row in range(len(near.messages))]
-    for step in range(1, _STEPS + 1):
+    for _ in range(_STEPS):
         chosen = draw.choice(len(of_message), min(_MESSAGES, len(of_message)), replace=False)
         batch = np.concatenate([of_message[one] for one in chosen])
         slopes = _slopes(
@@ -121,16 +116,9 @@ def fit(near: Asked, needed: Asked, turned: QueryMap, seed: int = 0) -> answers.
         queries, mapped = (np.concatenate([rows[batch]] * 2) for rows in (needed.queries, needed.turned))
         answered = np.repeat(np.array([1.0, 0.0], np.float32), len(batch))
         more = _slopes(queries, mapped, messages, answered, at, draw)
-        rate = _RATE * min(step / _WARM, 1.0) * (1.0 - 0.95 * step / _STEPS)
-        for place, (slope, other) in enumerate(zip(slopes, more, strict=True)):
-            whole = slope + 2.0 * _WEIGHT_OF_REQUESTS * other
-            mean[place] = 0.9 * mean[place] + 0.1 * whole
-            square[place] = 0.999 * square[place] + 0.001 * whole * whole
-            change = mean[place] / (1.0 - 0.9**step) / (np.sqrt(square[place] / (1.0 - 0.999**step)) + 1e-8)
-            decay = _DECAY if at[place].ndim > 1 else 0.0
-            at[place] -= (rate * (change + decay * at[place])).astype(np.float32)
+        adam.step([own + 2.0 * _WEIGHT_OF_REQUESTS * other for own, other in zip(slopes, more, strict=True)])
     down, up, (slope, bias) = at
-    return answers.BilinearOdds(down, up, float(slope), float(bias), turned)
+    return answers.BilinearOdds(down, up, float(slope), float(bias))
 
 
 def _others(needed: Asked, batch: NDArray[np.int64], draw: np.random.Generator) -> NDArray[np.int64]:
@@ -168,7 +156,8 @@ def _rows(
     told = list(messages_in([file]))
     asked = asked_of(told, turned, embedder)
     own = asked.messages[asked.rows]
-    by_form = [float(fitted(query, row[None])[0]) for query, row in zip(asked.queries, own, strict=True)]
+    each_asked = zip(asked.queries, asked.turned, own, strict=True)
+    by_form = [float(fitted(query, mapped, row[None])[0]) for query, mapped, row in each_asked]
     rated = {
         "likeness": np.einsum("ij,ij->i", asked.queries, own),
         "likeness, mapped": np.einsum("ij,ij->i", asked.turned, own),

@@ -137,7 +137,7 @@ def fitted_to_others(group: int, embedder: Embedder) -> Fitted:
     needed, talk = fit_queries.needed_by(told, embedder), fit_queries.small_talk_of(learnt, embedder)
     turned = fit_queries.fit(others, needed, talk)
     near = fit_answers.asked_of(messages_in(DEV), turned, embedder)
-    odds = fit_answers.fit(near, fit_answers.needed_by(needed, turned), turned)
+    odds = fit_answers.fit(near, fit_answers.needed_by(needed, turned))
     return replace(fitted_to(embedder.info.id), query_map=turned, answer_odds=odds)
 
 

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import _report
+from benchmarks._adam import Adam
 from benchmarks._embedders import PassageCache, choose_embedder
 from benchmarks.fit_confidence import fit as fit_logistic
 from benchmarks.lives.facts import Life
@@ -39,7 +40,7 @@ _LANGUAGES = ("en", "zh", "mixed")
 _OF_REQUESTS = "req"
 """How the names of lives begin that end in requests."""
 _HIDDEN, _SPREAD = 128, 3.0
-_STEPS, _WARM, _RATE, _DECAY, _DROPPED, _SCALE = 400, 20, 2e-3, 0.02, 0.1, 20.0
+_STEPS, _RATE, _DECAY, _DROPPED, _SCALE = 400, 2e-3, 0.02, 0.1, 20.0
 _BATCH, _OF_LIFE, _OTHERS, _SMALL_TALK = 400, 6, 300, 500
 """Queries a step; of each its life's messages, of all requests' messages, and small talk, to tell it from."""
 _MOST_SMALL_TALK = 2_500
@@ -79,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     lives = [one for lang in _LANGUAGES for one in scripted(lang, "dev")]
     with closing(PassageCache(choose_embedder("e5", load_settings()), options.cache, queries=True)) as embedder:
         learnt, requests = asked_in(lives, embedder), needed_by(told_in(REQUESTS), embedder)
-        slopes, bias = direction(requests, _embedded(ordinary_in(ORDINARY), "query", embedder))
+        slopes, bias = direction(requests, embedded(ordinary_in(ORDINARY), "query", embedder))
         talk = small_talk_of(lives, embedder)
         fitted = fit(learnt, requests, talk)
         held_out = [one for lang in _LANGUAGES for one in scripted(lang, "held-out")]
@@ -112,7 +113,7 @@ def asked_in(lives: Sequence[Life], embedder: Embedder) -> Asked:
                 asked.append(question.text)
                 answers.append(found)
                 of.append(here)
-    return Asked(_embedded(asked, "query", embedder), _embedded(texts, "passage", embedder), answers, of)
+    return Asked(embedded(asked, "query", embedder), embedded(texts, "passage", embedder), answers, of)
 
 
 def needed_by(needed: Iterable[Told], embedder: Embedder) -> Needed:
@@ -122,17 +123,18 @@ def needed_by(needed: Iterable[Told], embedder: Embedder) -> Needed:
         asked += one.asked
         needs += [len(told)] * len(one.asked)
         told.append(one.text)
-    return Needed(_embedded(asked, "query", embedder), _embedded(told, "passage", embedder), np.array(needs))
+    return Needed(embedded(asked, "query", embedder), embedded(told, "passage", embedder), np.array(needs))
 
 
 def small_talk_of(lives: Sequence[Life], embedder: Embedder) -> Matrix:
     """The vectors of at most 2,500 messages of users of these lives that no question needs."""
     small = sorted({turn.text for one in lives for turn in one.turns if turn.role == "user" and not turn.key})
     drawn = np.random.default_rng(0).permutation(len(small))[:_MOST_SMALL_TALK]
-    return _embedded([small[place] for place in drawn], "passage", embedder)
+    return embedded([small[place] for place in drawn], "passage", embedder)
 
 
-def _embedded(texts: Sequence[str], role: str, embedder: Embedder) -> Matrix:
+def embedded(texts: Sequence[str], role: str, embedder: Embedder) -> Matrix:
+    """The vectors of these texts; `role`: query or passage."""
     return np.asarray(embedder.embed(texts, role), dtype=np.float32)  # type: ignore[arg-type]
 
 
@@ -145,10 +147,10 @@ def fit(asked: Asked, needed: Needed, small_talk: Matrix, seed: int = 0) -> quer
         np.zeros(_HIDDEN, np.float32),
         np.zeros((_HIDDEN, dim), np.float32),
     ]
-    mean, square = [np.zeros_like(one) for one in at], [np.zeros_like(one) for one in at]
+    adam = Adam(at, _RATE, [_DECAY] * len(at), _STEPS)
     newest = np.array([rows[-1] for rows in asked.answers])
     first, end = (np.array([one[place] for one in asked.lives]) for place in (1, 2))
-    for step in range(1, _STEPS + 1):
+    for _ in range(_STEPS):
         batch = draw.choice(len(newest), min(_BATCH, len(newest)), replace=False)
         of_life = first[batch, None] + (draw.random((len(batch), _OF_LIFE)) * (end - first)[batch, None]).astype(int)
         rows = np.unique(np.concatenate([newest[batch], of_life.ravel()]))
@@ -158,13 +160,8 @@ def fit(asked: Asked, needed: Needed, small_talk: Matrix, seed: int = 0) -> quer
         others = small_talk[draw.choice(len(small_talk), min(_SMALL_TALK, len(small_talk)), replace=False)]
         messages = np.concatenate([needed.messages[rows], others])
         wanted = np.searchsorted(rows, needed.needs[batch])
-        for place, slope in enumerate(_slopes(needed.queries[batch], messages, wanted, at, draw)):
-            whole = slopes[place] + slope
-            mean[place] = 0.9 * mean[place] + 0.1 * whole
-            square[place] = 0.999 * square[place] + 0.001 * whole * whole
-            rate = _RATE * min(step / _WARM, 1.0) * (1.0 - 0.95 * step / _STEPS)
-            change = mean[place] / (1.0 - 0.9**step) / (np.sqrt(square[place] / (1.0 - 0.999**step)) + 1e-8)
-            at[place] -= (rate * (change + _DECAY * at[place])).astype(np.float32)
+        more = _slopes(needed.queries[batch], messages, wanted, at, draw)
+        adam.step([slope + other for slope, other in zip(slopes, more, strict=True)])
     return query_map.ResidualMap(*at)
 
 
@@ -201,7 +198,7 @@ def _told_apart(
 ) -> tuple[int, float]:
     """Messages of the requests' lives, and the share of pairs in which the one that needs a memory is rated higher."""
     asked = [one for life in lives if life.id.startswith(_OF_REQUESTS) for one in life.questions]
-    odds = _embedded([one.text for one in asked], "query", embedder) @ slopes + bias
+    odds = embedded([one.text for one in asked], "query", embedder) @ slopes + bias
     needs = np.array([bool(one.groups) for one in asked])
     return len(asked), float((odds[needs][:, None] > odds[~needs]).mean())
 

@@ -22,8 +22,8 @@ DirectionOdds = Callable[[Vectors], NDArray[np.float32]]
 """Log-odds of texts, by their vectors: that passages tell of a change or are courtesies, that queries need memories."""
 QueryMap = Callable[[Vectors], Vectors]
 """Turns vectors of queries towards the passages that they need; of unit length, as before."""
-AnswerOdds = Callable[[Vector, Vectors], NDArray[np.float32]]
-"""Log-odds that each of these passages answers a query, by the query's vector before it is mapped."""
+AnswerOdds = Callable[[Vector, Vector, Vectors], NDArray[np.float32]]
+"""Log-odds that each of these passages answers a query, by the query's vector before and after it is mapped."""
 
 
 @dataclass(frozen=True, slots=True)

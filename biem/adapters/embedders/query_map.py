@@ -22,6 +22,7 @@ from biem.ports.embedding import QueryMap, pair_products
 
 PACKAGED = Path(__file__).with_name("query_map.json")
 _STORED = "<f2"
+"""How weights stand in files: two bytes each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +49,25 @@ def _maps() -> dict[str, ResidualMap]:
     read = json.loads(PACKAGED.read_text("utf-8"))
     return {
         model: ResidualMap(
-            _unpacked(one["down"]).reshape(one["dim"], -1),
-            _unpacked(one["bias"]),
-            _unpacked(one["up"]).reshape(-1, one["dim"]),
+            unpacked(one["down"]).reshape(one["dim"], -1),
+            unpacked(one["bias"]),
+            unpacked(one["up"]).reshape(-1, one["dim"]),
         )
         for model, one in read.items()
     }
 
 
-def _unpacked(text: str) -> NDArray[np.float32]:
+def unpacked(text: str) -> NDArray[np.float32]:
+    """Weights as `packed` wrote them, in one row."""
     return np.frombuffer(base64.b64decode(text), dtype=_STORED).astype(np.float32)
+
+
+def packed(weights: NDArray[np.float32]) -> str:
+    """Weights as a text for a file of JSON."""
+    return base64.b64encode(weights.astype(_STORED).tobytes()).decode()
 
 
 def to_json(model: str, fitted: ResidualMap) -> str:
     """What the file holds for one model."""
-    packed = {
-        name: base64.b64encode(weights.astype(_STORED).tobytes()).decode()
-        for name, weights in (("down", fitted.down), ("bias", fitted.bias), ("up", fitted.up))
-    }
-    return json.dumps({model: {"dim": len(fitted.down), **packed}}, indent=1) + "\n"
+    weights = {"down": packed(fitted.down), "bias": packed(fitted.bias), "up": packed(fitted.up)}
+    return json.dumps({model: {"dim": len(fitted.down), **weights}}, indent=1) + "\n"

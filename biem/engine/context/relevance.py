@@ -143,8 +143,10 @@ def answering_odds(lines: Sequence[RatedLine], question: LineQuestion) -> list[f
     most = max(known)
     odds_of = [one if isinstance(one, float) else most for one in found]
     lowest = (_LEAST_ON_TOPIC if _may_answer(line, question) else -_MOST_ANSWERING for line in lines)
-    highest = (0.0 if supposes(line.hit.node) else _MOST_ANSWERING for line in lines)
-    return [min(max(one, low), high) for one, low, high in zip(odds_of, lowest, highest, strict=True)]
+    within = (min(max(one, low), _MOST_ANSWERING) for one, low in zip(odds_of, lowest, strict=True))
+    return [
+        min(one, 0.0) if one > 0.0 and supposes(line.hit.node) else one for one, line in zip(within, lines, strict=True)
+    ]
 
 
 def _may_answer(line: RatedLine, question: LineQuestion) -> bool:

@@ -318,9 +318,13 @@ class Ranker:
         known = {key: vector for key in keys if (vector := turns[key].vector) is not None}
         if self._fitted.answer_odds is None or not known or not found.plain:
             return {}
-        rows, parts = np.stack(list(known.values())), found.plain[1:] if len(asked.parts) > 1 else ()
-        asking = [vector for text, vector in zip(asked.parts, parts, strict=False) if is_asked(text)]
-        odds = [self._fitted.answer_odds(vector, rows) for vector in (found.plain[0], *asking)]
+        whole, *parts = zip(found.plain, (found.vector, *found.parts), strict=True)
+        several = parts if len(asked.parts) > 1 else []  # of one sentence the part is its matter
+        asking = [pair for text, pair in zip(asked.parts, several, strict=False) if is_asked(text)]
+        rows = np.stack(list(known.values()))
+        odds = [
+            self._fitted.answer_odds(plain, mapped, rows) for plain, mapped in (whole, *asking) if mapped is not None
+        ]
         return dict(zip(known, np.max(odds, axis=0).tolist(), strict=True))
 
     def _alike(

@@ -29,13 +29,16 @@ def test_answered_questions_are_told_from_near_ones_better_than_by_likeness(file
     # Given messages that nothing was fitted to, with questions that they answer and others on the same subject
     rated: dict[tuple[str, bool], list[float]] = {(by, yes): [] for by in ("form", "likeness") for yes in (True, False)}
     with closing(embedders.build("e5", cache_dir=Path("unused"), cache_bytes=0, threads=1)) as embedder:
-        odds = fitted_to(embedder.info.id).answer_odds
+        fitted = fitted_to(embedder.info.id)
+        odds, turned = fitted.answer_odds, fitted.query_map
         assert odds is not None
+        assert turned is not None
         for one in list(messages_in([file]))[:30]:
             told = embedder.embed([one.text], "passage")
             for answered, texts in ((True, one.answered), (False, one.near)):
-                for query in embedder.embed(texts, "query"):
-                    rated["form", answered].append(float(odds(query, told)[0]))
+                queries = embedder.embed(texts, "query")
+                for query, mapped in zip(queries, turned(queries), strict=True):
+                    rated["form", answered].append(float(odds(query, mapped, told)[0]))
                     rated["likeness", answered].append(float(query @ told[0]))
     by_form, by_likeness = (area(rated[by, True], rated[by, False]) for by in ("form", "likeness"))
     # Then the form tells them apart, where likeness hardly does
@@ -46,7 +49,8 @@ def test_answered_questions_are_told_from_near_ones_better_than_by_likeness(file
 def test_the_odds_are_a_slope_of_the_mapped_query_and_a_product_of_two_matrices() -> None:
     down, up = np.zeros((3, 1), np.float32), np.zeros((1, 3), np.float32)
     down[0, 0], up[0, 1] = 2.0, 0.5
-    odds = BilinearOdds(down, up, slope=10.0, bias=-4.0, turned=lambda queries: queries[:, [2, 1, 0]])
-    found = odds(np.array([1.0, 0.0, 0.0], np.float32), np.eye(3, dtype=np.float32))
+    odds = BilinearOdds(down, up, slope=10.0, bias=-4.0)
+    first, _, third = passages = np.eye(3, dtype=np.float32)
+    found = odds(first, third, passages)
     # the query's first part leads to the second of a passage, and the map turns it to the third
     assert found.tolist() == [-4.0, -3.0, 6.0]

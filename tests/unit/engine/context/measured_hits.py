@@ -36,8 +36,9 @@ def measured(question: str, hits: Sequence[Hit]) -> list[Hit]:
     assert fitted.query_map is not None
     assert fitted.change_odds is not None
     assert fitted.answer_odds is not None
-    likeness = embedder.similarity(fitted.query_map(asked[np.newaxis])[0], rows)
-    changed, answering = fitted.change_odds(rows), fitted.answer_odds(asked, rows)
+    mapped = fitted.query_map(asked[np.newaxis])[0]
+    likeness = embedder.similarity(mapped, rows)
+    changed, answering = fitted.change_odds(rows), fitted.answer_odds(asked, mapped, rows)
     seeks, found = asks_for_facts(question) or not is_statement(question), []
     for place, one in enumerate(hits):
         alike = np.asarray(embedder.similarity(rows[place], rows))
