@@ -85,6 +85,19 @@ def show_possible_successor(lines: Sequence[RatedLine], succession: Succession, 
         first.worth += _BELOW
 
 
+def show_disputing(lines: Sequence[RatedLine], least: float) -> None:
+    """Raise the line that disputes a shown one just below that line: a reader decides by both.
+
+    `least`: the worth from which a line may be shown.
+    """
+    by_id = {line.hit.node.id: line for line in lines}
+    for line in [line for line in lines if line.worth >= least]:
+        disputing = by_id.get(str(line.hit.why.get("disputed_by")))
+        if disputing is not None and disputing.worth < least:
+            disputing.worth = line.worth
+            line.worth += _BELOW
+
+
 def lift_predecessors(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:
     """Lift each line just above its most probable successor, if nothing succeeds that: what was before is asked for.
 

@@ -11,13 +11,19 @@ _BETWEEN = re.compile(r"[ -]?|['’]s? |的")
 """Between two words of one name."""
 _LINK = re.compile(r" (?:of|for|in|at|on|to|from|with) (?:the |my |our |his |her |their )?", re.IGNORECASE)
 """Between a word and what distinguishes it: the budget for hiring."""
+_EXCHANGED = re.compile(
+    r"\b(?:swap|trad|exchang|switch|replac|ditch|chang|g[ai]v|left)\w*(?: [\w'’-]+){1,4} for "
+    r"(?:the |my |our |his |her |their )?$",
+    re.IGNORECASE,
+)
+"""Before what comes in place of a thing: swapped tea for coffee."""
 _FUNCTION = frozenset(
     word.removesuffix("s")
     for word in re.findall(
         r"[a-z]+|[\u4e00-\u9fff]",
         "a an the my our your his her its their this that these those new old same other current present actual own"
         " whole and or but of for in at on to from with by is are was were be been has have had we i you he she it they"
-        " not no now just also only so then me us them him good"
+        " not no now just also only so then me us them him good up down off out over away"
         " one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
         " eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand half dozen couple"
         " all both each every some any many several few more most fewer less"
@@ -66,6 +72,8 @@ _NO_MODIFIER = re.compile(f"(?<!每)(?:周|星期|礼拜)[一二三四五六日�
 """A weekday, whose first character is also that of 周会, but not 每周四次, and a surname: 沈医生 is a name, 儿科医生 a
 kind.
 """
+_BEFORE = 60
+"""Characters before a link that are searched for a verb."""
 _MOST_CHARS = 500
 """Characters of a text that are read."""
 _KEPT = 512
@@ -150,6 +158,8 @@ class _Pairs:
                 owned = between[:1] in ("'", "’", "的")
                 yield words[place], _OWNER if owned else "before", words[before]
         for link in _LINK.finditer(text):
+            if _EXCHANGED.search(text, max(0, link.end() - _BEFORE), link.end()):
+                continue
             head = next((n for n, token in enumerate(found) if token.end() == link.start()), None)
             word = next((n for n, token in enumerate(found) if token.start() == link.end()), None)
             if head is not None and word is not None and _may_distinguish(words[word], words[head]):
@@ -169,6 +179,8 @@ def _is_verb(text: str, found: list[re.Match[str]], place: int) -> bool:
         return True  # "they've given 14 to the choir"
     if before is None or _BEGINS.search(text, before.end(), found[place].start()):
         return _DONE.fullmatch(word) is not None
+    if _DONE.fullmatch(word) and (place == 1 or _plain(found[place - 2].group()) in _FUNCTION):
+        return _plain(before.group()) not in _FUNCTION  # "the doctor swapped A for B", but not "a new used car"
     of_a_name = before.group()[0].isupper() and _plain(before.group()) not in _FUNCTION
     named = of_a_name and word.endswith("s") and word.islower()
     return text[before.end() : found[place].start()] == " " and (named or before.group().lower() in _DOERS)

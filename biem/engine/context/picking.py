@@ -19,6 +19,7 @@ from biem.engine.context.lifting import (
     lift_predecessors,
     lift_successors,
     lift_sure_successors,
+    show_disputing,
     show_possible_successor,
 )
 from biem.engine.context.lines import LineQuestion, LineReader, RatedLine, odds, only_asks
@@ -144,6 +145,7 @@ class Picker:
             lift_predecessors(lines, Succession(lines, question), least)
         elif _OF_AN_ACT.search(question.text):
             lift_sure_successors(lines, Succession(lines, question), least)
+        show_disputing(lines, least)
 
 
 def _sure(

@@ -25,6 +25,7 @@ from biem.engine.context.lines import UNCHANGED, LineQuestion, RatedLine, is_han
 from biem.engine.context.modifiers import has_other_modifier, has_other_subject
 from biem.engine.context.occasions import is_exception
 from biem.engine.context.persons import ACTING, UNNAMED, names_owner, states_own
+from biem.engine.context.rescheduled import tells_of_move
 from biem.engine.context.same_subject import (
     are_same,
     closest_before,
@@ -111,6 +112,8 @@ class Succession:
             return True
         if self._is_owned_by_another(newer, older):
             return False  # "my dad was born on …" succeeds no birthday of mine, my appointment no birthday of his
+        if self._is_moved(newer, older):
+            return True
         if self._adds_to(newer, older):
             return False
         said, told = newer.hit.node.text, older.hit.node.text
@@ -130,6 +133,22 @@ class Succession:
         """Whether it tells what became of the value of the older, and then what came in its place."""
         said, told = newer.hit.node.text, older.hit.node.text
         return gives_way(said, told, self._question.text, asks_who=self._asks_who)
+
+    def _is_moved(self, newer: RatedLine, older: RatedLine) -> bool:
+        """Whether it says that the event of the older was moved or cancelled; the last of several that it may mean."""
+        asked, wants_time = self._question.text, "time" in self._question.matter.wants
+        said = newer.hit.node
+
+        def may_mean(line: RatedLine) -> bool:
+            return tells_of_move(said.text, line.hit.node.text, asked, asks_time=wants_time)
+
+        return may_mean(older) and not any(
+            older.hit.node.at < line.hit.node.at < said.at
+            and line.hit.node.source != ASSISTANT
+            and self.give_one_kind(line, older)
+            and may_mean(line)
+            for line in self._lines
+        )
 
     def _adds_to(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it only names by a pronoun what the older names, and lacks the value in question that this gives."""
@@ -317,7 +336,7 @@ class Succession:
         bias, weights = (_RETOLD_BIAS, _RETOLD) if self._is_retold(older) else (_BIAS, _WEIGHTS)
         found = bias + sum(weight * measured[name] for name, weight in weights.items())
         denied = denies_former(newer.hit.node.text, newer.matter, older.matter)
-        if self.gives_way(newer, older):
+        if self.gives_way(newer, older) or self._is_moved(newer, older):
             return max(found, _GIVES_WAY)
         return max(found, 0.0) if denied else found
 

@@ -59,6 +59,8 @@ def test_another_modifier_of_the_same_word_names_another_thing(asked: str, older
         ("Which green tea do we buy?", "Our green tea is Sencha.", "Swapped tea brands, it's Gyokuro."),
         ("Where do we buy oat flour?", "We get oat flour at the mill.", "We order flour from Rieder."),
         ("Which hut do we use?", "We use hut D44.", "They've given D44 to the scouts, we use D9."),
+        ("What do the girls play?", "The girls play lute.", "The girls gave up lute, they do drums."),
+        ("What do I take for my cough?", "I take Velox for my cough.", "The doctor swapped Velox for Ambra."),
         ("", "", ""),
         ("\ud800", "\x00", "的的的"),
     ],
