@@ -106,6 +106,8 @@ class RatedLine:
     """The clauses of its text that have a word of the question; all of it where none or each has one."""
     owners: frozenset[str] = frozenset()
     """The persons of these clauses, as in `matter`."""
+    supposed: bool = False
+    """Whether it supposes, see `supposes`."""
     worth: float = 0.0
     """Log-odds that it is about what is asked; raised to those of a line that it succeeds."""
     answering: float = 0.0
@@ -237,7 +239,7 @@ class LineReader:
                 by_name_asked = replace(asked, persons=frozenset(meant.values()))
                 foreign = foreign_penalty(by_name_asked, question.text.lower(), by_name, part.lower(), translated=False)
             said, owners = self._asked_of(part, question, told.persons)
-            lines.append(RatedLine(hit, terms_told, like, told, foreign, said, owners))
+            lines.append(RatedLine(hit, terms_told, like, told, foreign, said, owners, supposes(node)))
         _know_by_name(lines, persons)
         return lines
 
