@@ -68,7 +68,7 @@ kind.
 """
 _MOST_CHARS = 500
 """Characters of a text that are read."""
-_KEPT = 512
+_KEPT = 2_048
 _OWNER = "whose"
 
 
