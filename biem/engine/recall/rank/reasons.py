@@ -13,7 +13,6 @@ import numpy as np
 
 from biem.engine.recall.rank.pool import OFFSETS, Pool
 from biem.engine.recall.rank.score import NAMES, Ranked
-from biem.engine.recall.rank.term_matrix import Numbers
 from biem.lazy import lazy
 from biem.ports.readers import Turn
 
@@ -61,6 +60,7 @@ _ALONE = {cause: names for cause, names in _SIGNALS.items() if cause != "beside"
 """Those of a turn without surroundings: its own words and meaning stand for them …"""
 _ALONE_WORDLESS = {cause: names for cause, names in _ALONE.items() if cause != "words"}
 """… and where it has no word of the question either."""
+_COLUMN = {name: column for column, name in enumerate(NAMES)}
 _ORDERING = {"activation": "linked", "inherited": "newer", "revises": "newer", "anchor": "value"}
 _LATER = {"around": 1, "meaning": 2, "beside": 2}
 """Phrases behind those of the hit itself, and (2) those that tell nothing of the question."""
@@ -124,9 +124,11 @@ class Reasons:
         self._ranked = ranked
         self._question = question[:_READ]
         self._words = words
+        self._asked = frozenset(words)
         self._names = names
         self._phrases = _PHRASES["zh" if chinese else "en"]
         self._between = "、" if chinese else ", "
+        self._terms_of: dict[int, frozenset[str]] = {}
 
     def of(self, place: int, turn: Turn, noted: Mapping[str, float | str], likeness: float | None) -> tuple[str, ...]:
         """Phrases for one candidate. `noted`: other changes of its score."""
@@ -140,8 +142,7 @@ class Reasons:
                 name = "names" if shown else "words"
                 shown = shown or self._written(own) or [words[term] for term in own]
             elif cause == "beside":
-                around = _around(self._ranked.pool, place, [term for term in words if term not in held])
-                shown = self._written(around)
+                shown = self._written(self._around(place, [term for term in words if term not in held]))
                 name = "around" if shown else "beside"
             elif cause == "meaning" and likeness is not None and likeness >= _SAME:
                 name = "same"
@@ -157,9 +158,9 @@ class Reasons:
 
         `worded`: the candidate has words of the question; the score for words is that of its surroundings otherwise.
         """
-        own = dict(zip(NAMES, self._above[place].tolist(), strict=True))
         causes = signals_of(self._ranked.pool, place, worded=worded)
-        parts = {cause: sum([own[name] for name in names]) for cause, names in causes.items()}
+        own = self._above[place]
+        parts = {cause: sum([own[_COLUMN[name]] for name in names]) for cause, names in causes.items()}
         for name, cause in _ORDERING.items():
             value = noted.get(name)
             if isinstance(value, float):
@@ -167,10 +168,32 @@ class Reasons:
         return {cause: part for cause, part in parts.items() if part > 0}
 
     @lazy
-    def _above(self) -> Numbers:
+    def _above(self) -> list[list[float]]:
         """What each signal adds to each score, above the mean of the pool."""
-        added: Numbers = self._ranked.signals * self._ranked.weights
-        return added - added.mean(axis=0) if len(added) >= _FEW else added
+        added = self._ranked.signals * self._ranked.weights
+        above: list[list[float]] = (added - added.mean(axis=0) if len(added) >= _FEW else added).tolist()
+        return above
+
+    def _terms(self, place: int) -> frozenset[str]:
+        """The words of the question that a candidate has: those around a hit are around the hits beside it, too."""
+        if place not in self._terms_of:
+            assert self._ranked.pool is not None
+            held = self._ranked.pool.candidates[place].lexemes
+            self._terms_of[place] = self._asked.intersection(held)
+        return self._terms_of[place]
+
+    def _around(self, place: int, terms: Sequence[str]) -> list[str]:
+        """Those of the terms that turns up to two away have, else those that others of the session have."""
+        pool = self._ranked.pool
+        if pool is None:
+            return []
+        near = [index for index in (int(pool.beside[offset][place]) for offset in OFFSETS) if index >= 0]
+        session = [index for index in np.flatnonzero(pool.session == pool.session[place]).tolist() if index != place]
+        for places in (near, session):
+            held = frozenset[str]().union(*map(self._terms, places))
+            if found := [term for term in terms if term in held]:
+                return found
+        return []
 
     def _written(self, terms: Iterable[str]) -> list[str]:
         """Terms as the question writes them: none that is a part of another, and those that overlap (葡萄, 萄牙) as
@@ -211,16 +234,3 @@ def signals_of(pool: Pool | None, place: int, *, worded: bool) -> dict[str, tupl
     if pool is None or np.count_nonzero(pool.session == pool.session[place]) == 1:
         return _ALONE if worded else _ALONE_WORDLESS
     return _SIGNALS if worded else _WORDLESS
-
-
-def _around(pool: Pool | None, place: int, terms: Sequence[str]) -> list[str]:
-    """Those of the terms that turns up to two away have, else those that others of the session have."""
-    if pool is None:
-        return []
-    near = [index for index in (int(pool.beside[offset][place]) for offset in OFFSETS) if index >= 0]
-    session = [index for index in np.flatnonzero(pool.session == pool.session[place]).tolist() if index != place]
-    for places in (near, session):
-        held = {term for index in places for term in pool.candidates[index].lexemes}
-        if found := [term for term in terms if term in held]:
-            return found
-    return []
