@@ -135,7 +135,11 @@ class Reasons:
         told: list[tuple[int, float, str]] = []
         held, words = set(turn.lexemes), self._words
         own = [term for term in words if term in held]
-        for cause, part in self._contributions(place, noted, worded=bool(own)).items():
+        parts = self._contributions(place, noted, worded=bool(own))
+        strong = [one for one in parts.items() if one[1] >= _LEAST] or sorted(parts.items(), key=lambda one: -one[1])[
+            :1
+        ]
+        for cause, part in strong:
             name, shown = cause, [turn.speaker]
             if cause == "words":
                 shown = [name for name, terms in self._names if terms and held.issuperset(terms)]
@@ -148,10 +152,9 @@ class Reasons:
                 name = "same"
             phrase = self._phrases[name].format(self._between.join(shown[:_WORDS_SHOWN]))
             told.append((_LATER.get(name, 0), part, phrase))
-        strong = [one for one in told if one[1] >= _LEAST] or sorted(told, key=lambda one: -one[1])[:1]
-        strong.sort(key=lambda one: (one[0], -one[1]))
-        telling = sum(later < 2 for later, _, _ in strong)
-        return tuple(phrase for _, _, phrase in strong[: min(_MOST, max(telling, _ENOUGH))])
+        told.sort(key=lambda one: (one[0], -one[1]))
+        telling = sum(later < 2 for later, _, _ in told)
+        return tuple(phrase for _, _, phrase in told[: min(_MOST, max(telling, _ENOUGH))])
 
     def _contributions(self, place: int, noted: Mapping[str, float | str], *, worded: bool) -> dict[str, float]:
         """Contribution of each cause to a score, relative to the mean of the pool; those above it.
