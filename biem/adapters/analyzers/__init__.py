@@ -17,8 +17,12 @@ from biem.ports import Analyzer
 __all__ = ["RuleAnalyzer", "build"]
 
 
-_KEPT, _SPLIT = 512, 1_024
-"""Cached analyses, keywords and index terms: several steps of one batch, and of one recall, read the same texts."""
+_KEPT, _SPLIT = 512, 4_096
+"""Cached analyses, keywords and index terms: several steps of one batch, and of one recall, read the same texts.
+
+A block splits some fifty texts and parts of texts; with a thousand kept, a third of them had been dropped before they
+came again.
+"""
 _LONGEST_KEPT = 4_000
 """Maximum characters of a cached text."""
 

@@ -69,7 +69,7 @@ class LateRules:
 
 def _by_the_user(one: Statement) -> Statement:
     text = in_first_person(one.text)
-    return one if text is one.text else replace(one, text=text)
+    return one if text == one.text else replace(one, text=text)
 
 
 def build() -> LateRules:

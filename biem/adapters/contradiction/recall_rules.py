@@ -28,7 +28,7 @@ class RecallRules:
         self.reader = StatementReader()
         self.subjects = Subjects(self.reader)
         self.value_updates = ValueUpdates(self.reader, self.subjects)
-        self.read = lru_cache(KEPT)(self._reading)
+        self.read = lru_cache(2 * KEPT)(self._reading)
         self.matter = lru_cache(_MATTERS)(self._matter)
         self._essence = lru_cache(2 * KEPT)(self._words)
 

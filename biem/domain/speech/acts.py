@@ -5,12 +5,15 @@ the whole message: with any other word it is no courtesy.
 """
 
 import re
+from functools import lru_cache
 from itertools import takewhile
 
 from biem.domain.text import late
 
 _LONGEST_COURTESY = 200
 """Maximum characters of a courtesy."""
+_KEPT = 4_096
+"""Short texts of which is kept whether they are courtesies: each recall asks it of thirty that recur."""
 _LONGEST_READ = 10_000
 """Maximum characters in which orders and statements are searched."""
 _QUESTION_MARKS = frozenset("?？")
@@ -232,13 +235,20 @@ def is_courtesy(text: str) -> bool:
 
     Such a message has no content to remember or to recall.
     """
-    if len(text) > _LONGEST_COURTESY and any(map(str.isalnum, text[: _LONGEST_COURTESY + 1])):
-        return False
+    if len(text) <= _LONGEST_COURTESY:
+        return _known_courtesy(text)
+    return not any(map(str.isalnum, text[: _LONGEST_COURTESY + 1])) and _is_courtesy(text)
+
+
+def _is_courtesy(text: str) -> bool:
     said = with_spaces(text.replace("’", "'"))
     first = next((place for place, character in enumerate(said) if character.isalnum()), None)
     if first is None:
         return not _QUESTION_MARKS.intersection(said)
     return _COURTESY.fullmatch(said, first) is not None
+
+
+_known_courtesy = lru_cache(_KEPT)(_is_courtesy)
 
 
 def is_statement(text: str) -> bool:

@@ -134,10 +134,9 @@ def _successors(
     """The lines that probably succeed a line, each with its log-odds, which are above `least`."""
     found = []
     for newer in lines:
-        if succession.may_succeed(newer, older):
-            odds = succession.log_odds(newer, older)
-            if odds > least:
-                found.append((odds, newer))
+        odds = succession.odds(newer, older)
+        if odds is not None and odds > least:
+            found.append((odds, newer))
     return found
 
 

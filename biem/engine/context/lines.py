@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from biem.domain.conflict import Matter
 from biem.domain.node import Hit, Node
@@ -37,6 +38,8 @@ _READ = 500
 """Characters of a text that are searched for persons: a longer text is about many."""
 BEGINNING = 2_000
 """Characters of a text that are searched for a supposition, hearsay or a quotation; its vector is about no more."""
+_KEPT = 4_096
+"""Texts of which is kept what kind of sentences they are: the lines of a user's blocks recur."""
 _LONGEST_GUESS = 160
 """Characters of an assistant's message from which it is an answer, though it may also guess."""
 _OF_DESCRIBED = 0.9
@@ -106,6 +109,8 @@ class RatedLine:
     """The clauses of its text that have a word of the question; all of it where none or each has one."""
     owners: frozenset[str] = frozenset()
     """The persons of these clauses, as in `matter`."""
+    supposed: bool = False
+    """Whether it supposes, see `supposes`."""
     worth: float = 0.0
     """Log-odds that it is about what is asked; raised to those of a line that it succeeds."""
     answering: float = 0.0
@@ -237,7 +242,7 @@ class LineReader:
                 by_name_asked = replace(asked, persons=frozenset(meant.values()))
                 foreign = foreign_penalty(by_name_asked, question.text.lower(), by_name, part.lower(), translated=False)
             said, owners = self._asked_of(part, question, told.persons)
-            lines.append(RatedLine(hit, terms_told, like, told, foreign, said, owners))
+            lines.append(RatedLine(hit, terms_told, like, told, foreign, said, owners, supposes(node)))
         _know_by_name(lines, persons)
         return lines
 
@@ -362,7 +367,14 @@ def _likenesses(hits: Sequence[Hit]) -> list[float]:
 
 
 def only_asks(node: Node) -> bool:
-    return node.kind == "event" and not (is_statement(node.text) or is_standing_order(node.text))
+    return node.kind == "event" and not (_tells(node.text) if len(node.text) <= BEGINNING else _asserts(node.text))
+
+
+def _asserts(text: str) -> bool:
+    return is_statement(text) or is_standing_order(text)
+
+
+_tells = lru_cache(_KEPT)(_asserts)
 
 
 def supposes(node: Node) -> bool:
@@ -373,6 +385,7 @@ def supposes(node: Node) -> bool:
     return supposes_something(text)
 
 
+@lru_cache(_KEPT)
 def supposes_something(text: str) -> bool:
     """Whether a text is a supposition, hearsay, a quotation or irony."""
     return is_ironic(text) or bool(_SUPPOSES.search(text) or _QUOTES.search(text))

@@ -76,7 +76,7 @@ _BEFORE = 60
 """Characters before a link that are searched for a verb."""
 _MOST_CHARS = 500
 """Characters of a text that are read."""
-_KEPT = 512
+_KEPT = 2_048
 _OWNER = "whose"
 
 

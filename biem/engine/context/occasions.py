@@ -53,7 +53,7 @@ class _Occasion(NamedTuple):
     repeats: bool
 
 
-@lru_cache(512)
+@lru_cache(2_048)
 def _read(text: str) -> _Occasion:
     ends = _ENDS.search(text) is not None
     passes = ends or _ON_A_DAY.search(text) is not None

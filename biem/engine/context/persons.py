@@ -65,7 +65,8 @@ def seen_by_the_user(told: Matter, node: Node) -> Matter:
             f"me.{rest}" if dot and owner in swapped else f"{swapped.get(owner, owner)}{dot}{rest}"
             for owner, dot, rest in names
         )
-    return replace(told, persons=persons - {"you"})
+    persons -= {"you"}
+    return told if persons == told.persons else replace(told, persons=persons)
 
 
 def without_receivers(text: str) -> str:

@@ -26,7 +26,6 @@ from biem.engine.context.lines import (
     is_han,
     odds,
     rare_share,
-    supposes,
 )
 from biem.engine.context.persons import FOREIGN, named_speakers
 from biem.engine.context.same_subject import relatives
@@ -111,7 +110,7 @@ def line_features(lines: Sequence[RatedLine], question: LineQuestion) -> list[di
                 "no_value": float(event and not asked.wants <= told.gives),
                 "other_one": float(bool(asked.which and told.which) and asked.which.isdisjoint(told.which)),
                 "past": float(told.past and question.now),
-                "supposes": float(event and supposes(node)),
+                "supposes": float(event and line.supposed),
                 "holds": float(told.holds),
                 "changes": float(told.changes),
                 "changed": min(max(_number(line.hit, "changed", UNCHANGED), -_FURTHEST), _FURTHEST),
@@ -144,9 +143,7 @@ def answering_odds(lines: Sequence[RatedLine], question: LineQuestion) -> list[f
     odds_of = [one if isinstance(one, float) else most for one in found]
     lowest = (_LEAST_ON_TOPIC if _may_answer(line, question) else -_MOST_ANSWERING for line in lines)
     within = (min(max(one, low), _MOST_ANSWERING) for one, low in zip(odds_of, lowest, strict=True))
-    return [
-        min(one, 0.0) if one > 0.0 and supposes(line.hit.node) else one for one, line in zip(within, lines, strict=True)
-    ]
+    return [min(one, 0.0) if line.supposed else one for one, line in zip(within, lines, strict=True)]
 
 
 def _may_answer(line: RatedLine, question: LineQuestion) -> bool:

@@ -21,7 +21,7 @@ from biem.domain.retention import ASSISTANT
 from biem.domain.speech.acts import is_statement
 from biem.domain.text import jaccard, share
 from biem.engine.context.former_values import denies_former, gives_way
-from biem.engine.context.lines import UNCHANGED, LineQuestion, RatedLine, is_han, rarity, supposes
+from biem.engine.context.lines import UNCHANGED, LineQuestion, RatedLine, is_han, rarity
 from biem.engine.context.modifiers import has_other_modifier, has_other_subject
 from biem.engine.context.occasions import is_exception
 from biem.engine.context.persons import ACTING, UNNAMED, names_owner, states_own
@@ -92,12 +92,20 @@ class Succession:
         self._told = {key: self._rarity(words) or 1.0 for key, words in self._words.items()}
         self._closest = dict[int, float]()
         self._later = dict[int, list[float]]()
+        self._odds = dict[tuple[int, int], float | None]()
         stems = tuple(term for term in question.terms if len(term) >= _STEM)
         common = {thing for thing, count in holders.items() if count > _RARE or thing.startswith(stems)}
         self._common = common | question.terms | question.matter.things
         self._worth = {id(line): line.worth - line.answering for line in lines}
         self._tells = is_statement(question.text)
         self._asks_who = "name" in question.matter.wants or _WHO.search(question.text) is not None
+
+    def odds(self, newer: RatedLine, older: RatedLine) -> float | None:
+        """The log-odds that the newer line succeeds the older; None if it cannot."""
+        pair = id(newer), id(older)
+        if pair not in self._odds:
+            self._odds[pair] = self.log_odds(newer, older) if self.may_succeed(newer, older) else None
+        return self._odds[pair]
 
     def may_succeed(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether a person said it later, or the assistant did it, not as a supposition, and of no other one's own
@@ -106,7 +114,7 @@ class Succession:
         node = newer.hit.node
         if node.at <= older.hit.node.at or (ASSISTANT in (node.source, node.speaker) and not newer.hit.reports):
             return False
-        if supposes(node) or newer.matter.open or is_own_of_another(newer, older):
+        if newer.supposed or newer.matter.open or is_own_of_another(newer, older):
             return False
         if self.gives_way(newer, older):
             return True
@@ -159,10 +167,10 @@ class Succession:
 
     def _is_owned_by_another(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it is about another person who owns the matter there, not only acts: the teacher moves my lesson."""
-        asked = self._question.matter
-        told, text = replace(newer.matter, persons=newer.owners), newer.said
         if not self._is_foreign(newer, older):
             return False
+        asked = self._question.matter
+        told, text = replace(newer.matter, persons=newer.owners), newer.said
         if told.persons == {"me"} and relatives(asked) and "me" not in asked.persons:
             return True
         if self._is_of_other_relative(told):

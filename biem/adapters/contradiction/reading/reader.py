@@ -121,6 +121,10 @@ class Reading:
     in_chinese: bool
     """… or more than its words of another script: 访客wifi密码是lemonade22."""
 
+    def __hash__(self) -> int:
+        """Of the text alone: what is read of a reading is looked up by it, several times for each pair."""
+        return hash(self.text)
+
     def content(self) -> frozenset[str]:
         """Of all clauses."""
         return frozenset().union(*(clause.content for clause in self.clauses))

@@ -155,9 +155,10 @@ class ValueUpdates:
     def rivals(self, older: Reading, newer: Reading) -> bool:
         """Whether they differ only in the value, with or without a mark of change."""
         old, new = self.core(older), self.core(newer)
-        if not (old.holds and new.holds) or new.adds or are_of_other_occasions(old, new) or opposed(older, newer):
+        if not (old.holds and new.holds) or new.adds or self._differ(old, new) is None:
             return False
-        return self._differ(old, new) is not None and not self.may_tell_of_another(older, newer)
+        another = are_of_other_occasions(old, new) or opposed(older, newer)
+        return not another and not self.may_tell_of_another(older, newer)
 
     def _differ(self, old: Core, new: Core) -> str | None:
         """The rule by which the newer differs from the older only in the value."""

@@ -34,17 +34,20 @@ def newest_first(query: str, hits: Sequence[Hit], rules: ContradictionRules) -> 
         return ordered
     compared = [hit for hit in ordered[:_MOST] if _is_current(hit)]
     named = _naming(query[1:])
-    naming = {hit.node.id: _naming(hit.node.text) for hit in compared}
+    named_by = {hit.node.id: named & _naming(hit.node.text) if named else named for hit in compared}
+    said = {hit.node.id: _said(hit.node) for hit in compared}
     for older in sorted(compared, key=lambda hit: hit.node.at):
         for newer in compared:
             if not _later(newer.node, older.node) or newer.score < _LEAST_SHARE * older.score:
                 continue
-            if named & naming[older.node.id] - naming[newer.node.id]:
+            if named_by[older.node.id] - named_by[newer.node.id]:
                 continue  # the question names tram 7, the newer names tram 13
-            if rules.rivals(_said(older.node), _said(newer.node)):
+            if rules.rivals(said[older.node.id], said[newer.node.id]):
                 _put_before(ordered, newer.node.id, older.node.id)
     scores = [hit.score for hit in hits]
-    return [replace(hit, score=score) for hit, score in zip(ordered, scores, strict=True)]
+    return [
+        hit if hit.score == score else replace(hit, score=score) for hit, score in zip(ordered, scores, strict=True)
+    ]
 
 
 def _put_before(ordered: list[Hit], newer: str, older: str) -> None:

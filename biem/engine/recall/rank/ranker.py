@@ -34,7 +34,7 @@ from biem.engine.recall.rank.confidence import Similarity, grounds
 from biem.engine.recall.rank.disputes import about
 from biem.engine.recall.rank.pool import Candidate, Found, Pool
 from biem.engine.recall.rank.prepared_pool import PreparedPool
-from biem.engine.recall.rank.reasons import reasons
+from biem.engine.recall.rank.reasons import Reasons
 from biem.engine.recall.rank.score import Order, Ranked
 from biem.engine.recall.rank.term_matrix import Numbers
 from biem.ports import Analyzer, Vector
@@ -106,6 +106,8 @@ class Answer:
     turns: Mapping[str, Turn]
     found: Found
     grounds: Mapping[str, float]
+    phrases: Reasons
+    """For display; the terms of the speakers that the query names count as the speaker's there, not as words."""
     likeness: Callable[[Sequence[str]], Mapping[str, float]] = _unlike
     """Similarity of these candidates to the query, or to its asking sentence, in [0, 1]; only those with vectors."""
     alike: Callable[[Sequence[str], Sequence[str]], Mapping[str, Mapping[str, float]]] = _alone
@@ -120,28 +122,11 @@ class Answer:
     for a query that states something, and for most embedders."""
     stretches: Sequence[tuple[str, ...]] = ()
     """Candidates in the order they were said, without gaps."""
-    of_speakers: frozenset[str] = frozenset()
-    """The terms of the speakers that the query names: they count as the speaker's, not as words."""
 
     def reasons(self, place: int, likeness: float | None) -> tuple[str, ...]:
         """Reasons for a candidate's rank, for display."""
-        key, asked = self.ordering.candidates[place].id, self.asked
-        names = [
-            (name, terms)
-            for name, terms in zip(asked.names, asked.mentioned, strict=True)
-            if not self.of_speakers.issuperset(terms)
-        ]
-        return reasons(
-            self.ranked,
-            place,
-            self.turns[key],
-            noted=self.ordering.why(key),
-            likeness=likeness,
-            question=asked.text,
-            words={term: word for term, word in asked.words.items() if term not in self.of_speakers},
-            names=names,
-            chinese=_CHINESE.search(asked.text) is not None,
-        )
+        key = self.ordering.candidates[place].id
+        return self.phrases.of(place, self.turns[key], self.ordering.why(key), likeness)
 
     def answered(self, keys: Sequence[str]) -> dict[str, str]:
         """The turn that each of these follows in its conversation, by their ids; only of turns that ask nothing."""
@@ -274,19 +259,26 @@ class Ranker:
         seeks = asks_for_facts(asked.text) or not is_statement(asked.text)
         answering = partial(self._answering, asked, found, turns.by_id) if seeks and not several_people else _unlike
         of_speakers = frozenset(term for name in named_in(asked.lexemes, names) for term in names[name])
+        phrases = Reasons(
+            ranked,
+            asked.text,
+            {term: word for term, word in asked.words.items() if term not in of_speakers},
+            [one for one in zip(asked.names, asked.mentioned, strict=True) if not of_speakers.issuperset(one[1])],
+            chinese=_CHINESE.search(asked.text) is not None,
+        )
         return Answer(
             ordering,
             ranked,
             turns.by_id,
             found,
             measured,
+            phrases,
             likeness,
             alike,
             asked,
             changed,
             answering,
             turns.stretches,
-            of_speakers,
         )
 
     def _likeness(self, query: Query, turns: Mapping[str, Turn], keys: Sequence[str]) -> Mapping[str, float]:

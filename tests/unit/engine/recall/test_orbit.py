@@ -15,6 +15,7 @@ from biem.engine.recall.rank.adjustments import Adjustments, candidates_of
 from biem.engine.recall.rank.pool import Found, Pool
 from biem.engine.recall.rank.prepared_pool import PreparedPool
 from biem.engine.recall.rank.ranker import Answer, ParsedQuery
+from biem.engine.recall.rank.reasons import Reasons
 from biem.engine.recall.rank.score import Ranked
 from biem.errors import StoreUnavailable
 from biem.ports.readers import Turn, Turns, Vicinity
@@ -188,7 +189,7 @@ def test_a_follow_up_is_recognised_by_its_conversation_and_its_words() -> None:
     ordering = Adjustments(given, Found(), {}, RecallPolicy(), START + timedelta(days=1))
     order = sorted(range(4), key=lambda place: ordering.candidates[place].id)
     ranked = Ranked(order, np.array([1.0, 2.0, 7.5, 3.0]), np.zeros((4, 0)), np.zeros(0))
-    answer = Answer(ordering, ranked, given.by_id, Found(), {"known": 0.5})
+    answer = Answer(ordering, ranked, given.by_id, Found(), {"known": 0.5}, Reasons(ranked, "", {}, (), chinese=False))
     found = orbit.grounds(answer, ParsedQuery("", ["violin", "boat", "unsaid", "tea"], []))
 
     # Then half of its best are of that conversation, and three of its four words were in the last answers

@@ -1,6 +1,7 @@
 """Why a hit is there, for people: true to the signals."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -68,6 +69,11 @@ def best(found: Answer) -> tuple[str, float, tuple[str, ...]]:
     return TALK[int(key)][1], lead, found.reasons(place, found.likeness([key]).get(key))
 
 
+def written(question: str, words: dict[str, str], terms: Iterable[str]) -> list[str]:
+    """These terms as the phrases of an answer to this question show them."""
+    return phrases.Reasons(answer(question).ranked, question, words, (), chinese=True)._written(terms)
+
+
 def without(*signals: str) -> RankPolicy:
     return replace(RankPolicy(), weights=replace(SignalWeights(), **dict.fromkeys(signals, 0.0)))
 
@@ -132,7 +138,7 @@ def test_no_phrase_names_what_does_not_lift_its_hit(together: bool) -> None:
         for place in found.ranked.order:
             key = found.ordering.candidates[place].id
             lead = float(found.ranked.scores[place] - np.mean(found.ranked.scores))
-            worded = bool(set(found.asked.words).difference(found.of_speakers).intersection(found.turns[key].lexemes))
+            worded = bool(set(found.asked.words).intersection(found.turns[key].lexemes))
             behind = phrases.signals_of(found.ranked.pool, place, worded=worded)
             for cause in causes(found.reasons(place, found.likeness([key]).get(key))):
                 # When the signals behind one have no weight / Then the hit stands lower above the others
@@ -167,14 +173,14 @@ def test_a_speaker_is_no_word_and_a_part_of_a_word_is_not_shown_beside_it() -> N
     assert told[:2] == ("has your words: bicycle", "said by Bob, whom you name")
     # Given index terms that are parts of others, or overlap / Then they are shown as the question writes them
     words = {"旅": "旅", "旅馆": "旅馆", "葡萄": "葡萄", "萄牙": "萄牙"}
-    assert phrases._written("葡萄牙的旅馆？", words, words) == ["旅馆", "葡萄牙"]
+    assert written("葡萄牙的旅馆？", words, words) == ["旅馆", "葡萄牙"]
     # Given index terms of words that ask / Then they are no reason, unless they also stand elsewhere
     for question, terms, shown in (
         ("什么时候出发？", ["什么", "么时", "时候", "候出", "出发"], ["出发"]),
         ("几号出发？", ["几号", "号出", "出发"], ["出发"]),
         ("那时候去哪里？", ["时候", "哪里"], ["时候"]),
     ):
-        assert phrases._written(question, {term: term for term in terms}, terms) == shown
+        assert written(question, {term: term for term in terms}, terms) == shown
 
 
 def causes(told: tuple[str, ...]) -> list[str]:
