@@ -1,6 +1,6 @@
 // Keys of this server, for administrators.
 
-import { ask, get, may, post } from "../api.js";
+import { ask, get, isOpen, may, post } from "../api.js";
 import { announce, button, confirmed, el, field, table } from "../dom.js";
 import { t, term, when } from "../language.js";
 import { form } from "./parts.js";
@@ -9,7 +9,7 @@ const GRANTS = ["read", "write", "erase", "admin"];
 
 export async function show(box) {
   if (!(await may("admin"))) {
-    box.append(el("p", { className: "dim" }, t("keys_need_admin")));
+    box.append(el("p", { className: "dim" }, t(isOpen() ? "keys_not_needed" : "keys_need_admin")));
     return;
   }
   const list = el("div", {});
