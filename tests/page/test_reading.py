@@ -7,6 +7,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
+from biem.domain.scope import Scope
 from tests.page.conftest import Site
 from tests.page.test_page import VIEWS, Open
 
@@ -121,3 +122,21 @@ def test_a_note_is_read_with_its_headings(site: Site, tab: Open, tmp_path: Path)
     page.get_by_role("button", name=re.compile("boat.md")).first.click()
     expect(page.locator("main h3")).to_have_text("The boat")
     expect(page.locator("main h4")).to_have_text(["Mooring", "保养"])
+
+
+def test_an_empty_scope_has_no_empty_drawing_and_a_key_needs_a_grant(site: Site, tab: Open) -> None:
+    # Given a scope without memories / When its graph is opened / Then it says that there is none, and shows no frame
+    window = tab(locale="zh-CN")
+    page = window.page
+    page.goto(f"{site.url}/#/graph")
+    window.enter(site.key(Scope("acme", "new", "")))
+    window.shown("graph")
+    expect(page.locator("#extent")).to_have_text("尚无关联。")
+    expect(page.locator("#canvas")).to_have_count(0)
+
+    # When a key is to be made that may do nothing / Then the page says what is missing
+    page.locator('nav a[data-view="keys"]').click()
+    window.shown("keys")
+    page.get_by_label("读取").uncheck()
+    page.get_by_role("button", name="创建密钥").click()
+    expect(page.locator("#error")).to_have_text("请至少选择一项权限。")

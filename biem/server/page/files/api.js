@@ -1,6 +1,6 @@
 // Requests to /v1. The key lives in sessionStorage and travels in a header only.
 
-import { has, t } from "./language.js";
+import { has, t, term } from "./language.js";
 
 const KEY = "biem-key";
 const USER = "biem-user";
@@ -46,7 +46,7 @@ export async function ask(method, path, { query = {}, body, headers = {} } = {})
 
 /** What a refusal means, in the reader's language; the server's own words, which are English, where they say what is wrong. */
 function refusal(status, detail) {
-  const meaning = has(`error_${status}`) ? t(`error_${status}`) : t("error_status", { status });
+  const meaning = has(`error_${status}`) ? term("error", status) : t("error_status", { status });
   return detail && EXPLAINED.includes(status) ? `${meaning} ${detail}` : meaning;
 }
 

@@ -25,16 +25,21 @@ export async function show(box, around) {
   const legend = el("p", { className: "meta" },
     ...[...Object.entries(SHADES).map(([tier, shade]) => [shade, term("tier", tier)]), ["concept", term("node", "concept")]]
       .map(([shade, text]) => el("span", { className: `dot ${shade}` }, text)));
-  box.append(extent, legend, el("div", { className: "split" },
+  const drawing = el("div", { className: "split" },
     canvas,
-    el("div", { className: "side" }, el("div", { className: "row", id: "zoom" }), detail, field(t("find_node"), wanted), list)));
+    el("div", { className: "side" }, el("div", { className: "row", id: "zoom" }), detail, field(t("find_node"), wanted), list));
+  box.append(extent, legend, drawing);
 
   const [nodes, links, cut] = await load(around, extent, box);
   if (!box.isConnected) return undefined;
   extent.textContent = nodes.size
     ? t(cut ? "graph_extent_cut" : "graph_extent", { nodes: count(nodes.size), links: count(links.length) })
     : t("graph_empty");
-  if (!nodes.size) return undefined;
+  if (!nodes.size) {
+    legend.remove();
+    drawing.remove();
+    return undefined;
+  }
 
   const [Sigma, graphology] = [await library("sigma.min.js", "Sigma"), await library("graphology.umd.min.js", "graphology")];
   const graph = new graphology.MultiGraph();
