@@ -139,7 +139,7 @@ test-containers: setup  ## Contract and integration tests on containers where Do
 test-bge: requirements.lock  ## The BGE-M3 adapter on a tiny checkpoint, in a venv of its own (1.7 GB)
 	@test -x .venv-bge/bin/python || $(PYTHON) -m venv .venv-bge
 	@.venv-bge/bin/python -m pip install --quiet torch==2.13.0
-	@.venv-bge/bin/python -m pip install --quiet 'FlagEmbedding==1.4.2' 'transformers>=5,<6' pytest pytest-timeout hypothesis --editable .
+	@.venv-bge/bin/python -m pip install --quiet 'FlagEmbedding==1.4.2' 'transformers>=5,<5.24' pytest pytest-timeout hypothesis --editable .
 	@.venv-bge/bin/python -m pytest tests/bge
 
 test-names: requirements.lock  ## Names through spaCy, with pipelines made by the tests, in a venv of its own (0.6 GB)

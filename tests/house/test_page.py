@@ -13,7 +13,7 @@ import pytest
 
 import biem
 from biem.domain.access.key import Grant
-from biem.domain.conflict import ConflictKind, ConflictStatus, Decider, Resolution
+from biem.domain.conflict import _ATTRIBUTES, ConflictKind, ConflictStatus, Decider, Resolution
 from biem.domain.link import LinkType
 from biem.domain.node import Kind, Layer, Status, Tier
 from biem.domain.policies.ranking import SignalWeights
@@ -79,7 +79,7 @@ def test_no_text_was_left_in_the_other_language() -> None:
     left = re.compile(r"[A-Za-z]{2,}")
     for name, text in WORDS["zh"].items():
         assert chinese_signs.search(text), name
-        assert set(left.findall(VALUES.sub("", text))) <= {"biem", "keys", "notes", "add"}, name
+        assert set(left.findall(VALUES.sub("", text))) <= {"biem", "keys", "notes", "add", "serve"}, name
     assert [name for name, text in WORDS["en"].items() if chinese_signs.search(text)] == []
 
 
@@ -100,6 +100,7 @@ def test_every_value_of_the_api_that_has_a_word_has_one_in_each_language() -> No
         "decision": get_args(Resolution),
         "decider": get_args(Decider),
         "omitted": get_args(Omission),
+        "attribute": (english for english, _ in _ATTRIBUTES),
         "signal": (field.name for field in fields(SignalWeights)),
     }
     missing = [f"{kind}_{value}" for kind, known in values.items() for value in known]

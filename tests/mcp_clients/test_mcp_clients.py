@@ -140,7 +140,7 @@ class TestAgents:
         """Write the configuration in its own home, and list its servers."""
         clean = {"HOME": str(home), "PATH": "/usr/bin:/bin", "DISABLE_AUTOUPDATER": "1", **more}
         told = {"cwd": home, "env": clean, "capture_output": True, "text": True, "timeout": 300}
-        subprocess.run([BIEM, "--user", "ann", "connect", agent, "--write", *options], check=True, **told)  # type: ignore[call-overload]
+        subprocess.run([BIEM, "connect", agent, "--write", *options], check=True, **told)  # type: ignore[call-overload]
         (home / ".claude").mkdir()
         (home / ".claude/settings.json").write_text('{"enableAllProjectMcpServers": true}')  # a person is asked
         program = sorted((Path(INSTALLED) / "node_modules").glob(AGENTS[agent]))[0]
@@ -153,7 +153,7 @@ class TestAgents:
         assert site.token not in "".join(path.read_text() for path in tmp_path.glob("*.json"))
 
     def test_over_stdio(self, site: Site, agent: str, tmp_path: Path) -> None:
-        said = self.connected(agent, tmp_path, BIEM_URL=site.url, BIEM_KEY=site.token)
+        said = self.connected(agent, tmp_path, "--user", "ann", BIEM_URL=site.url, BIEM_KEY=site.token)
         assert re.search("biem.*connected", said, re.IGNORECASE), said
 
     def test_a_wrong_key_is_reported_as_such(self, site: Site, agent: str, tmp_path: Path) -> None:

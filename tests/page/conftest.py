@@ -62,7 +62,7 @@ class Window:
         self.page.locator("#key").press("Enter")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def site(settings: Configure, stack: Servers) -> Iterator[Site]:
     """Servers on a scope with memories, links, a conflict, a session, and another with a great graph."""
     chosen = settings(tenant=OWN.tenant, user=OWN.user, project=OWN.project)

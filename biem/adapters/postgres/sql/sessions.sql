@@ -181,13 +181,14 @@ WHERE id = %(session)s AND ns = %(ns)s AND trim_at IS NOT NULL
 WITH archived AS (
     UPDATE sessions SET status = 'archived', archived_at = %(at)s
     WHERE status = 'closed' AND (%(ns)s::text IS NULL OR ns = %(ns)s)
-    RETURNING id, ns, name
+    RETURNING id, ns, name, -- cast here: before PostgreSQL 16 no index serves a cast in the comparison below
+        CASE WHEN name = '' THEN id::text ELSE name END AS conversation
 ), ended AS ( -- looked up by conversation: of all memories the planner would read those of the layer
     UPDATE memories m SET expires_at = %(at)s, due_at = %(at)s
     WHERE m.id = ANY (ARRAY(
         SELECT k.id FROM archived a CROSS JOIN LATERAL (
             SELECT id, layer FROM memories
-            WHERE memories.ns = a.ns AND memories.conversation = CASE WHEN a.name = '' THEN a.id::text ELSE a.name END
+            WHERE memories.ns = a.ns AND memories.conversation = a.conversation
             ORDER BY at, write_seq OFFSET 0 -- as in the index by conversation: without it others seem as cheap
         ) k
         WHERE k.layer = 'session'

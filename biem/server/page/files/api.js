@@ -1,10 +1,11 @@
 // Requests to /v1. The key lives in sessionStorage and travels in a header only.
 
-import { t } from "./language.js";
+import { has, t, term } from "./language.js";
 
 const KEY = "biem-key";
 const USER = "biem-user";
 const PROJECT = "biem-project";
+const EXPLAINED = [400, 403, 409, 413, 422, 507];
 let about = null;
 let asking = null;
 
@@ -33,7 +34,7 @@ export async function ask(method, path, { query = {}, body, headers = {} } = {})
     await enterKey(t("key_wrong"));
     return ask(method, path, { query, body, headers });
   }
-  if (!reply.ok) throw Object.assign(new Error(data?.detail || data?.title || t("error_status", { status: reply.status })), { status: reply.status });
+  if (!reply.ok) throw Object.assign(new Error(refusal(reply.status, data?.detail)), { status: reply.status });
   const next = /<([^>]*)>; rel="next"/.exec(reply.headers.get("Link") ?? "");
   return {
     data,
@@ -41,6 +42,12 @@ export async function ask(method, path, { query = {}, body, headers = {} } = {})
     tag: reply.headers.get("ETag"),
     at: new Date(reply.headers.get("Date") ?? Date.now()),
   };
+}
+
+/** What a refusal means, in the reader's language; the server's own words, which are English, where they say what is wrong. */
+function refusal(status, detail) {
+  const meaning = has(`error_${status}`) ? term("error", status) : t("error_status", { status });
+  return detail && EXPLAINED.includes(status) ? `${meaning} ${detail}` : meaning;
 }
 
 export const get = (path, query) => ask("GET", path, { query });

@@ -37,6 +37,11 @@ export function t(name, values = {}) {
   return (words[name] ?? name).replace(/\{(\w+)\}/g, (all, value) => String(values[value] ?? all));
 }
 
+/** Whether there is a text of this name. */
+export function has(name) {
+  return name in words;
+}
+
 /** A text whose name is made of a value of the API; the value itself where there is none. */
 export function term(kind, value) {
   return words[`${kind}_${value}`] ?? String(value);

@@ -36,12 +36,21 @@ async function open() {
   const box = el("section", { "aria-busy": "true", "data-view": chosen }, el("h2", {}, title));
   byId("main").replaceChildren(box);
   await attempt(async () => {
-    const ended = await ({ ...VIEWS, ...OTHERS })[chosen].show(box, decodeURIComponent(rest.join("/")));
+    const ended = await ({ ...VIEWS, ...OTHERS })[chosen].show(box, plain(rest.join("/")));
     if (box.isConnected) leave = ended ?? null;
     else ended?.();
   });
   box.setAttribute("aria-busy", "false");
   if (box.isConnected) announce(title);
+}
+
+/** A part of the address as text; one that a person typed may be no encoding. */
+function plain(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 async function scope() {

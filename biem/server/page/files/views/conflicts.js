@@ -23,7 +23,7 @@ export async function show(box) {
         el("p", {}, el("strong", {}, t("older")), " ", el("a", { href: addressOf(found.older_id) }, found.older_text)),
         el("p", {}, el("strong", {}, t("newer")), " ", el("a", { href: addressOf(found.newer_id) }, found.newer_text)),
         el("div", { className: "meta" },
-          ...[term("conflict", found.kind), found.attribute, t("confidence_of", { share: percent(found.confidence) }),
+          ...[term("conflict", found.kind), found.attribute.split(" ").map((each) => term("attribute", each)).join(t("separator")), t("confidence_of", { share: percent(found.confidence) }),
             term("conflict", found.status), found.resolution ? term("decision", found.resolution) : "",
             found.decided_by ? term("decider", found.decided_by) : "", found.moot ? t("moot") : "", when(found.created_at)]
             .filter(Boolean).map((word) => el("span", {}, word))),

@@ -13,6 +13,7 @@ const MOST_PAGES = 40;
 const LISTED = 100;
 const FEW = 50;
 const PADDING = 5;
+const GAP = 3;
 const SHADES = { L1: "hot", L2: "accent", L3: "dim" };
 
 export async function show(box, around) {
@@ -24,16 +25,21 @@ export async function show(box, around) {
   const legend = el("p", { className: "meta" },
     ...[...Object.entries(SHADES).map(([tier, shade]) => [shade, term("tier", tier)]), ["concept", term("node", "concept")]]
       .map(([shade, text]) => el("span", { className: `dot ${shade}` }, text)));
-  box.append(extent, legend, el("div", { className: "split" },
+  const drawing = el("div", { className: "split" },
     canvas,
-    el("div", { className: "side" }, el("div", { className: "row", id: "zoom" }), detail, field(t("find_node"), wanted), list)));
+    el("div", { className: "side" }, el("div", { className: "row", id: "zoom" }), detail, field(t("find_node"), wanted), list));
+  box.append(extent, legend, drawing);
 
   const [nodes, links, cut] = await load(around, extent, box);
   if (!box.isConnected) return undefined;
   extent.textContent = nodes.size
     ? t(cut ? "graph_extent_cut" : "graph_extent", { nodes: count(nodes.size), links: count(links.length) })
     : t("graph_empty");
-  if (!nodes.size) return undefined;
+  if (!nodes.size) {
+    legend.remove();
+    drawing.remove();
+    return undefined;
+  }
 
   const [Sigma, graphology] = [await library("sigma.min.js", "Sigma"), await library("graphology.umd.min.js", "graphology")];
   const graph = new graphology.MultiGraph();
@@ -47,7 +53,7 @@ export async function show(box, around) {
     });
   }
   for (const link of links) graph.addEdge(link.source, link.target, { size: 0.5 + link.weight, color: colour("line") });
-  const drawn = new Sigma(graph, canvas, { labelColor: { color: colour("text") }, defaultDrawNodeHover: drawChosen, zIndex: true, labelRenderedSizeThreshold: graph.order > FEW ? 6 : 0, defaultEdgeColor: colour("line"), allowInvalidContainer: true });
+  const drawn = new Sigma(graph, canvas, { defaultDrawNodeLabel: drawLabel, defaultDrawNodeHover: drawChosen, zIndex: true, labelRenderedSizeThreshold: graph.order > FEW ? 6 : 0, defaultEdgeColor: colour("line"), allowInvalidContainer: true });
   canvas.dataset.nodes = String(graph.order);
 
   function choose(id) {
@@ -87,19 +93,46 @@ export async function show(box, around) {
   return () => drawn.kill();
 }
 
+/** The label of a node, where it begins, and its width: right of the node, left of it where the drawing would end first. */
+function labelled(context, node, settings) {
+  context.font = `${settings.labelWeight} ${settings.labelSize}px ${settings.labelFont}`;
+  const room = context.canvas.clientWidth - 2 * PADDING;
+  const label = fitting(context, node.label, room);
+  const wide = context.measureText(label).width;
+  const last = PADDING + room - wide;
+  const [right, left] = [node.x + node.size + GAP, node.x - node.size - GAP - wide];
+  return [label, right <= last ? right : left >= PADDING ? left : last, wide];
+}
+
+/** As much of a text as there is room for. */
+function fitting(context, text, room) {
+  let kept = [...text];
+  const shown = () => (kept.length < [...text].length ? `${kept.join("")}…` : text);
+  while (kept.length && context.measureText(shown()).width > room) kept = kept.slice(0, -1);
+  return shown();
+}
+
+function drawLabel(context, node, settings) {
+  if (!node.label) return;
+  const [label, left] = labelled(context, node, settings);
+  context.fillStyle = colour("text");
+  context.fillText(label, left, node.y + settings.labelSize / 3);
+}
+
 /** The label of a node that is chosen or pointed at, in the colours of this theme: sigma's own ground is white in each. */
 function drawChosen(context, node, settings) {
   if (!node.label) return;
-  context.font = `${settings.labelWeight} ${settings.labelSize}px ${settings.labelFont}`;
+  const [label, left, wide] = labelled(context, node, settings);
+  const [begin, end] = [Math.min(left, node.x - node.size) - PADDING, Math.max(left + wide, node.x + node.size) + PADDING];
   const high = settings.labelSize + 2 * PADDING;
   context.beginPath();
-  context.roundRect(node.x - node.size - PADDING, node.y - high / 2, context.measureText(node.label).width + 2 * (node.size + PADDING) + PADDING, high, PADDING);
+  context.roundRect(begin, node.y - high / 2, end - begin, high, PADDING);
   context.fillStyle = colour("card");
   context.strokeStyle = colour("accent");
   context.fill();
   context.stroke();
   context.fillStyle = colour("text");
-  context.fillText(node.label, node.x + node.size + 3, node.y + settings.labelSize / 3);
+  context.fillText(label, left, node.y + settings.labelSize / 3);
 }
 
 async function load(around, extent, box) {

@@ -19,5 +19,5 @@ export async function show(box) {
       [t("dead_letters"), count(letters.data.length)]),
     el("h3", {}, t("about")),
     facts([t("version"), about.version], [t("embedder"), about.embedder], [t("dimension"), String(about.dimension)],
-      [t("languages"), about.languages.join(", ")], [t("grants"), about.grants.map((grant) => term("grant", grant)).join(", ")]));
+      [t("languages"), about.languages.join(", ")], [t("grants"), about.grants.map((grant) => term("grant", grant)).join(t("separator"))]));
 }

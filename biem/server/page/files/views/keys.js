@@ -1,6 +1,6 @@
 // Keys of this server, for administrators.
 
-import { ask, get, may, post } from "../api.js";
+import { ask, get, isOpen, may, post } from "../api.js";
 import { announce, button, confirmed, el, field, table } from "../dom.js";
 import { t, term, when } from "../language.js";
 import { form } from "./parts.js";
@@ -9,7 +9,7 @@ const GRANTS = ["read", "write", "erase", "admin"];
 
 export async function show(box) {
   if (!(await may("admin"))) {
-    box.append(el("p", { className: "dim" }, t("keys_need_admin")));
+    box.append(el("p", { className: "dim" }, t(isOpen() ? "keys_not_needed" : "keys_need_admin")));
     return;
   }
   const list = el("div", {});
@@ -23,7 +23,7 @@ export async function show(box) {
     list.replaceChildren(table(
       [t("name"), t("user"), t("project"), t("grants"), t("made_at"), t("last_used"), t("expires_at"), ""],
       data.map((key) => [key.name || key.id, key.user ?? t("any"), key.project ?? t("any"),
-        key.grants.map((grant) => term("grant", grant)).join(", "), when(key.created_at), when(key.last_used_at), when(key.expires_at),
+        key.grants.map((grant) => term("grant", grant)).join(t("separator")), when(key.created_at), when(key.last_used_at), when(key.expires_at),
         key.revoked_at ? t("revoked") : button(t("revoke"), async () => {
           if (!(await confirmed(t("revoke_question", { name: key.name || key.id }), t("revoke")))) return;
           await ask("DELETE", `keys/${key.id}`);
@@ -33,6 +33,7 @@ export async function show(box) {
   }
 
   box.append(form(async () => {
+    if (!boxes.some((each) => each.checked)) throw new Error(t("grants_needed"));
     const body = { name: name.value, grants: boxes.filter((each) => each.checked).map((each) => each.value) };
     if (days.value) body.expires_at = new Date(Date.now() + Number(days.value) * 86_400_000).toISOString();
     const { data } = await post("keys", body);

@@ -4,7 +4,7 @@ import { ask, get, may, post } from "../api.js";
 import { announce, button, confirmed, el, facts, field, select, table } from "../dom.js";
 import { draw, events } from "../energy.js";
 import { count, percent, t, term, when } from "../language.js";
-import { addressOf, form, linkName } from "./parts.js";
+import { addressOf, archiveReason, form, linkName } from "./parts.js";
 
 const KINDS = ["knowledge", "skill", "emotion", "task", "event"];
 const LISTED = 50;
@@ -95,7 +95,7 @@ export async function show(box, id) {
       }
       await refresh(t("saved"));
     },
-    field(t("text"), text), field(t("tags"), tags), field(t("importance"), importance), field(t("kind"), kind),
+    field(t("text"), text), field(t("tags_list"), tags), field(t("importance"), importance), field(t("kind"), kind),
     field(t("layer"), layer), el("button", {}, t("save"))));
   }
 
@@ -117,7 +117,7 @@ function about(node) {
   return facts(
     [t("said_at"), when(node.at)], [t("stored_at"), when(node.created_at)], [t("changed_at"), when(node.revised_at)],
     [t("kind"), term("kind", node.kind)], [t("layer"), term("layer", node.layer)], [t("tier"), term("tier", node.tier)],
-    [t("status"), term("status", node.status)], [t("archive_reason"), node.archive_reason],
+    [t("status"), term("status", node.status)], [t("archive_reason"), node.status === "archived" ? archiveReason(node.archive_reason) : ""],
     [t("importance"), String(node.importance)], [t("energy"), percent(node.energy)],
     [t("times_recalled"), count(node.access_count)], [t("times_useful"), count(node.useful_count)],
     [t("speaker"), node.speaker], [t("conversation"), node.conversation], [t("source"), node.source],

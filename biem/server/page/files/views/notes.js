@@ -29,8 +29,14 @@ export async function show(box) {
   async function open(path) {
     const { data } = await get("notes/page", { path });
     page.replaceChildren(el("h3", {}, data.note.title || data.note.path), el("p", { className: "dim" }, data.note.path),
-      ...data.chunks.map((chunk) => el("p", { className: "text" }, chunk.body)));
+      ...data.chunks.flatMap((chunk, place) => [...opened(chunk, data.chunks[place - 1]?.headings ?? [data.note.title]), el("p", { className: "text" }, chunk.body)]));
     page.hidden = false;
     page.focus();
   }
+}
+
+/** The headings above a chunk that its predecessor does not have. */
+function opened(chunk, before) {
+  const at = chunk.headings.findIndex((heading, level) => heading !== before[level]);
+  return at < 0 ? [] : chunk.headings.slice(at).map((heading) => el("h4", {}, heading));
 }

@@ -14,6 +14,13 @@ export function asItWas(node, moment) {
   return moment && node.valid_to && new Date(node.valid_to) > moment ? { ...node, superseded_by: null } : node;
 }
 
+/** Why a memory is archived: what biem itself gives as a reason is in its words, which are English. */
+export function archiveReason(given) {
+  const [, held, reason] = /^(quarantine: )?(.*)$/s.exec(given);
+  const shown = reason ? term("because", reason) : "–";
+  return held ? t("held_for", { reason: shown }) : shown;
+}
+
 /** One memory of a list: its text leads to it. */
 export function card(node, ...more) {
   const said = [
@@ -22,7 +29,7 @@ export function card(node, ...more) {
     node.access_count ? t("recalled_times", { count: count(node.access_count) }) : "",
     node.revision > 1 ? t("revision_number", { number: node.revision }) : "",
     node.superseded_by ? t("superseded") : "",
-    node.status === "archived" ? t("archived_for", { reason: node.archive_reason || "–" }) : "",
+    node.status === "archived" ? t("archived_for", { reason: archiveReason(node.archive_reason) }) : "",
   ];
   return el("article", { "data-id": node.id },
     el("p", { className: "text" }, el("a", { href: addressOf(node.id) }, node.text)),

@@ -21,6 +21,7 @@ export async function show(box, argument) {
     const mine = ++turn;
     const wanted = { query: query.value, top_k: Number(most.value) };
     if (asOf.value) wanted.as_of = instant(asOf);
+    history.replaceState(null, "", `#/search/${encodeURIComponent(query.value)}`);  // for the way back from a hit
     answer.replaceChildren(el("p", { className: "dim" }, t("searching")));
     const [recalled, context, translated] = await Promise.all([post("recall", wanted), post("context", wanted), translator()]);
     if (mine === turn) answer.replaceChildren(...trace(recalled.data, context.data, translated, wanted.as_of && new Date(wanted.as_of)));
@@ -37,17 +38,18 @@ function trace(recalled, context, translated, moment) {
   const shown = new Set(context.hits.map((hit) => hit.node.id));
   const fate = (id) => (shown.has(id) ? "" : context.omitted[id] ?? "elsewhere");
   return [
-    el("section", { className: "panel" }, el("h3", {}, t("recall_summary")), el("ul", {}, ...summary(recalled, context).map((line) => el("li", {}, line)))),
+    el("section", { className: "panel" }, el("h3", {}, t("recall_summary")), el("ul", {}, ...summary(recalled, context, fate).map((line) => el("li", {}, line)))),
     recalled.hits.length ? el("ol", { className: "list hits" }, ...recalled.hits.map((hit) => el("li", {}, found(hit, fate(hit.node.id), translated, moment)))) : el("p", { className: "dim" }, t("nothing_found")),
     el("details", { className: "panel" }, el("summary", {}, t("prompt_block")),
       context.text ? el("pre", {}, context.text) : el("p", { className: "dim" }, t("prompt_empty"))),
   ];
 }
 
-/** What can be said of the recall as a whole. */
-function summary(recalled, context) {
+/** What can be said of the recall as a whole; `fate` says why a prompt would not get a memory. */
+function summary(recalled, context, fate) {
   const sure = recalled.confidence >= SURE ? "confidence_high" : recalled.confidence >= DOUBTFUL ? "confidence_middle" : "confidence_low";
-  const dropped = Object.values(context.omitted);
+  const dropped = recalled.hits.map((hit) => fate(hit.node.id)).filter(Boolean);
+  const others = context.hits.length - (recalled.hits.length - dropped.length);
   const reasons = [...new Set(dropped)].map((why) => t("prompt_dropped", {
     count: count(dropped.filter((each) => each === why).length), why: term("omitted", why),
   }));
@@ -57,7 +59,8 @@ function summary(recalled, context) {
     t(recalled.way === "orbit" ? "way_orbit" : "way_search"),
     recalled.indexing ? t("indexing_count", { count: count(recalled.indexing) }) : "",
     recalled.degraded.length ? t("degraded_servers", { servers: recalled.degraded.join(", ") }) : t("all_servers"),
-    t("prompt_count", { count: count(context.hits.length) }),
+    t("prompt_count", { count: count(recalled.hits.length - dropped.length) }),
+    others ? t("prompt_others", { count: count(others) }) : "",
     ...reasons,
     context.left_out ? t("left_out_budget", { count: count(context.left_out) }) : "",
   ].filter(Boolean);
