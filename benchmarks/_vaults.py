@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._data import Conversation, Turn
-from biem.engine.context.lines import is_han
+from biem.domain.text import is_han
 
 _DAY = datetime(2024, 1, 1, tzinfo=UTC)
 _HEADING = re.compile(r"(?m)^(?=#{1,6} )")

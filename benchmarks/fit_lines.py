@@ -47,7 +47,8 @@ from biem.domain.policies.relevance import LineWeights
 from biem.domain.policies.silence import SilenceWeights
 from biem.domain.scope import Scope
 from biem.domain.speech.acts import is_courtesy
-from biem.engine.context.lines import LineQuestion, LineReader, RatedLine, is_han
+from biem.domain.text import is_han
+from biem.engine.context.lines import LineQuestion, LineReader, RatedLine
 from biem.engine.context.picking import LOOKED_AT, answering
 from biem.engine.context.relevance import line_features
 from biem.engine.context.silence import block_features

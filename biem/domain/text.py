@@ -211,6 +211,14 @@ def late(text: str, flags: int = 0) -> re.Pattern[str]:
     return cast("re.Pattern[str]", LatePattern(text, flags))
 
 
+_HAN = late("[\u4e00-\u9fff]")
+
+
+def is_han(text: str) -> bool:
+    """Whether it is written in Chinese characters rather than in letters."""
+    return not text.isascii() and 3 * len(_HAN.findall(text)) > len(text)
+
+
 def share(values: frozenset[str], others: frozenset[str]) -> bool:
     """Whether two sets of words have one in common; a Chinese word, which has no boundaries, may contain the other."""
     if values & others:

@@ -16,7 +16,7 @@ from biem.domain.energy import indicator
 from biem.domain.node import Hit, Node
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.speech.acts import asking_part
-from biem.domain.text import late, one_line
+from biem.domain.text import is_han, late, one_line
 from biem.domain.trust import UNTRUSTED, unverified_mark
 
 REASON_CHARS = 200
@@ -25,6 +25,8 @@ PLACE_CHARS = 200
 """Maximum characters of the path and line of a note."""
 NAME_CHARS = 40
 """Maximum characters of a shown name of a speaker or an entity."""
+_REFERENCES = {False: ("asked: ", "of: "), True: ("回答：", "指：")}
+"""What stands before the question that a line answers and the message that it speaks of, by whether it is Chinese."""
 _OPENED = "‹"
 """Replaces the sign that opens markup."""
 _MARKUP = late(
@@ -114,10 +116,11 @@ def item(hit: Hit, said: str, policy: ContextPolicy, *, chinese: bool = False) -
     """The lines of one hit, without its number: text, end of validity and entities; `chinese` as for `told`."""
     node = hit.node
     first = told(node, said, policy, chinese=chinese)
+    asked, of = _REFERENCES[chinese or is_han(said)]
     if hit.answers is not None and policy.layout != "bare":
-        first += f" (asked: {quoted(asking_part(hit.answers.text), REASON_CHARS)})"
+        first += f" ({asked}{quoted(asking_part(hit.answers.text), REASON_CHARS)})"
     if hit.refers_to is not None and policy.layout != "bare":
-        first += f" (of: {quoted(hit.refers_to.text, REASON_CHARS)})"
+        first += f" ({of}{quoted(hit.refers_to.text, REASON_CHARS)})"
     if policy.marks:
         first = f"[{indicator(node.energy)} E={node.energy:.2f}] {first}"
     if "held_until" in hit.why and node.valid_to is not None:

@@ -18,9 +18,9 @@ from biem.domain.policies.context import ContextPolicy
 from biem.domain.prompt.lines import REASON_CHARS, harmless, item
 from biem.domain.retention import ASSISTANT
 from biem.domain.speech.excerpt import excerpt
+from biem.domain.text import is_han
 from biem.domain.tokens import estimate_tokens
 from biem.engine.context.echoes import is_echo
-from biem.engine.context.lines import is_han
 from biem.ports.layers.sessions import TokenCounter
 
 HEADING = "## Relevant Memories"

@@ -6,8 +6,10 @@ from datetime import timedelta
 
 from biem.domain.node import Node
 from biem.domain.retention import ASSISTANT
+from biem.domain.speech.acts import is_statement
 from biem.domain.text import late
 from biem.engine.context.lines import RatedLine
+from biem.engine.context.same_subject import lift
 
 _ACKNOWLEDGES = late(
     r"\b(?:got it|noted|understood|(?:keep|bear) (?:that |this |it )?in mind|(?:'ll|will) (?:remember|note)"
@@ -53,16 +55,36 @@ def echoed(lines: Sequence[RatedLine], terms_of: Callable[[str], Iterable[str]])
         node = line.hit.node
         if node.source != ASSISTANT or _ACKNOWLEDGES.search(node.text[:_READ]) is None:
             continue
-        said = [
-            other
-            for other in people
-            if other.hit.node.conversation == node.conversation and timedelta() < node.at - other.hit.node.at <= _REPLY
-        ]
-        last = max(said, key=lambda other: other.hit.node.at, default=None)
+        last = _replied_to(line, people)
         own = line.terms.difference(*map(terms_of, _PHRASES))
         if last is not None and _adds_nothing(own, last.terms, _NEW_IN_REPLY):
             found[node.id] = last
     return found
+
+
+def lift_repeated(lines: Sequence[RatedLine], terms_of: Callable[[str], Iterable[str]]) -> None:
+    """Lift a statement of a person above a reply of the assistant that only repeats it: 好的，周六去.
+
+    Not above the report of what was done on it.
+    """
+    people = [line for line in lines if line.hit.node.source != ASSISTANT and is_statement(line.hit.node.text)]
+    for line in lines:
+        if line.hit.node.source == ASSISTANT and not line.hit.reports:
+            last = _replied_to(line, people)
+            own = line.terms.difference(*map(terms_of, _PHRASES))
+            if last is not None and line.worth > last.worth and _adds_nothing(own, last.terms):
+                lift(last, line)
+
+
+def _replied_to(reply: RatedLine, people: Sequence[RatedLine]) -> RatedLine | None:
+    """The last of these messages of people before a reply in its conversation, if it is recent enough."""
+    node = reply.hit.node
+    said = [
+        other
+        for other in people
+        if other.hit.node.conversation == node.conversation and timedelta() < node.at - other.hit.node.at <= _REPLY
+    ]
+    return max(said, key=lambda other: other.hit.node.at, default=None)
 
 
 def _adds_nothing(own: frozenset[str], other: frozenset[str], most: float = _NEW) -> bool:

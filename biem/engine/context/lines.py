@@ -13,7 +13,7 @@ from biem.domain.retention import ASSISTANT
 from biem.domain.speech.acts import asking_part, is_ironic, is_standing_order, is_statement
 from biem.domain.speech.excerpt import excerpt
 from biem.domain.speech.first_person import in_first_person
-from biem.domain.text import late
+from biem.domain.text import is_han, late
 from biem.domain.tokens import estimate_tokens
 from biem.engine.context.persons import (
     asked_of_speaker,
@@ -352,11 +352,6 @@ def _with_described(told: Matter, described: Matter) -> Matter:
         kinds=told.kinds | described.kinds,
         which=told.which | described.which,
     )
-
-
-def is_han(text: str) -> bool:
-    """Whether it is written in Chinese characters rather than in letters."""
-    return not text.isascii() and 3 * len(_HAN.findall(text)) > len(text)
 
 
 def _likenesses(hits: Sequence[Hit]) -> list[float]:

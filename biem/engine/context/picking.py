@@ -14,7 +14,8 @@ from biem.domain.node import Hit
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.scores import probability
 from biem.domain.text import jaccard
-from biem.engine.context.echoes import echoed
+from biem.engine.context.echoes import echoed, lift_repeated
+from biem.engine.context.late_corrections import lift_late_corrections
 from biem.engine.context.lifting import (
     lift_predecessors,
     lift_successors,
@@ -45,6 +46,7 @@ class Picker:
 
     def __init__(self, rules: ContradictionRules, analyzer: Analyzer, policy: ContextPolicy) -> None:
         self._reader = LineReader(rules, analyzer)
+        self._rules = rules
         self._terms_of = analyzer.lexemes
         self._policy = policy
 
@@ -85,6 +87,9 @@ class Picker:
         lines = _without_echoes(lines, echoed(lines, self._terms_of))
         least = self._least(lines)
         self._order(lines, asked, least)
+        if not asked.former and not are_of_several_people(lines):
+            lift_late_corrections(lines, self._rules, least, all_known=len(hits) < LOOKED_AT)
+        lift_repeated(lines, self._terms_of)
         shown = [line for line in lines if line.worth >= least]
         return [line.hit for line in sorted(shown, key=_by_worth)[:most]], sure
 

@@ -16,6 +16,7 @@ from dataclasses import asdict
 from biem.domain.node import Hit
 from biem.domain.policies.relevance import LineWeights
 from biem.domain.retention import ASSISTANT
+from biem.domain.text import is_han
 from biem.domain.tokens import estimate_tokens
 from biem.engine.context.lines import (
     BEGINNING,
@@ -23,7 +24,6 @@ from biem.engine.context.lines import (
     UNCHANGED,
     LineQuestion,
     RatedLine,
-    is_han,
     odds,
     rare_share,
 )

@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 
 from biem.domain.conflict import Matter
-from biem.engine.context.lines import RatedLine, is_han
+from biem.domain.text import is_han
+from biem.engine.context.lines import RatedLine
 from biem.engine.context.persons import PETS
 
 _A_LITTLE = 0.01

@@ -19,9 +19,9 @@ from biem.domain.conflict import Matter
 from biem.domain.policies.succession import RetoldWeights, SuccessionWeights
 from biem.domain.retention import ASSISTANT
 from biem.domain.speech.acts import is_statement
-from biem.domain.text import jaccard, share
+from biem.domain.text import is_han, jaccard, share
 from biem.engine.context.former_values import denies_former, gives_way
-from biem.engine.context.lines import UNCHANGED, LineQuestion, RatedLine, is_han, rarity
+from biem.engine.context.lines import UNCHANGED, LineQuestion, RatedLine, rarity
 from biem.engine.context.modifiers import has_other_modifier, has_other_subject
 from biem.engine.context.occasions import is_exception
 from biem.engine.context.persons import ACTING, UNNAMED, names_owner, states_own
