@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
+from biem.domain.conflict import Matter
 from biem.domain.node import Hit
 from biem.domain.policies.relevance import LineWeights
 from biem.domain.retention import ASSISTANT
@@ -102,7 +103,7 @@ def line_features(lines: Sequence[RatedLine], question: LineQuestion) -> list[di
                 "no_thing": float(bool(asked.things) and asked.things.isdisjoint(told.things)),
                 "other_person": float(line.foreign >= FOREIGN),
                 "other_person_of_topic": float(line.foreign >= FOREIGN and common_topics),
-                "of_relatives": float(asked.persons == {"me"} and bool(told.persons) and told.persons == kin),
+                "of_relatives": float(_is_of_relatives(told, asked)),
                 "of_other_relatives": float(bool(kin and asked_kin) and kin.isdisjoint(asked_kin)),
                 "stated": float(
                     told.holds and told.persons <= asked.persons and bool(asked.attributes & told.attributes)
@@ -143,7 +144,15 @@ def answering_odds(lines: Sequence[RatedLine], question: LineQuestion) -> list[f
     odds_of = [one if isinstance(one, float) else most for one in found]
     lowest = (_LEAST_ON_TOPIC if _may_answer(line, question) else -_MOST_ANSWERING for line in lines)
     within = (min(max(one, low), _MOST_ANSWERING) for one, low in zip(odds_of, lowest, strict=True))
-    return [min(one, 0.0) if line.supposed else one for one, line in zip(within, lines, strict=True)]
+    return [
+        min(one, 0.0) if line.supposed or _is_of_relatives(line.matter, question.matter) else one
+        for one, line in zip(within, lines, strict=True)
+    ]
+
+
+def _is_of_relatives(told: Matter, asked: Matter) -> bool:
+    """Whether it is about relatives alone, and the question about the user: my stepson's bank, and mine."""
+    return asked.persons == {"me"} and bool(told.persons) and told.persons == relatives(told)
 
 
 def _may_answer(line: RatedLine, question: LineQuestion) -> bool:
