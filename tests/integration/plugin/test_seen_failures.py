@@ -167,15 +167,15 @@ def test_7_what_holds_now_is_shown_first(life: Life, told: list[str], questions:
 
 
 @pytest.mark.parametrize(
-    ("asked", "said", "beside", "question"),
+    ("asked", "said", "beside", "question", "mark"),
     [
         ("How many performances do you give in a month?", "Six.", "The costumes are stored in the old mill.",
-         "How many performances do we give each month?"),
-        ("你们一个月演几场？", "六场。", "戏服都放在老磨坊里。", "我们每个月演几场？"),
+         "How many performances do we give each month?", '(asked: "{}")'),
+        ("你们一个月演几场？", "六场。", "戏服都放在老磨坊里。", "我们每个月演几场？", '(回答："{}")'),
     ],
 )  # fmt: skip
 def test_a_short_answer_to_the_assistant_is_found_and_told_with_its_question(
-    life: Life, asked: str, said: str, beside: str, question: str
+    life: Life, asked: str, said: str, beside: str, question: str, mark: str
 ) -> None:
     # Given a user who answers the assistant in one word / When that is asked later / Then the line says of what it is
     life.tells(beside)
@@ -186,7 +186,7 @@ def test_a_short_answer_to_the_assistant_is_found_and_told_with_its_question(
     life.tells(beside + beside)
     assert life.asks(question)[:1] == [said]
     block = BIEMContextPlugin(life.memory, conversation="later").recall_context(question)
-    assert f'"{said}" (asked: "{asked}")' in block.text
+    assert f'"{said}" {mark.format(asked)}' in block.text
 
 
 @pytest.mark.parametrize(
