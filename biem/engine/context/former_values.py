@@ -43,15 +43,16 @@ _COMES = re.compile(
     r"|新来?的?[^，。]{0,4}[姓叫是]"
     r"|\b(?:now|instead|t(?:akes?|ook|aken|aking) (?:over|(?:his|her|their|its) place)|stepped in|steps in"
     r"|fill(?:s|ed|ing)? in|cover(?:s|ed|ing)? for|in charge|replac(?:es|ed)|switched|moved to|from now on|these days"
-    r"|this week|since last|bought|so (?:we|i|(?-i:[A-Z])\w+)(?:['’](?:re|ve|m))?)\b",
+    r"|this week|since last|bought|from tomorrow|so (?:we|i|(?-i:[A-Z])\w+)(?:['’](?:re|ve|m))?)\b",
     re.IGNORECASE,
 )
 """Who or what comes in place of another."""
 _ENDS = re.compile(
     r"退休|离职|辞|跳槽|调[去走回到]|回[^，。]{1,3}[去了]|走了|搬走|停[了产业工课]|坏了|丢了|偷|关[了门]|倒闭|拆|卖[了掉]|[没断缺]货"
     r"|取消|黄了|报废|住院|休[产病年]?假|出差|怀孕|毕业|受伤|拉伤|骨折|老了"
-    r"|\b(?:retired|left|quit|died|stolen|broke|broken|closed|sold|gone|went|moved|poached|expired|ran out"
-    r"|finished|leaving|on (?:\w+ )?(?:leave|duty)|found a job|got a|burnt out|fell|shut|packed|crashed)\b",
+    r"|\b(?:retired|left|quit|died|stolen|broke|broken|closed|sold|gone|went|moved|poached|expired"
+    r"|ran out|finished|leaving|swapp?(?:s|ed) with|on (?:\w+ )?(?:leave|duty)|found a job|got a|burnt out|fell|shut"
+    r"|packed|crashed)\b",
     re.IGNORECASE,
 )
 """What ends the part of a person or thing."""

@@ -37,6 +37,8 @@ def test_a_former_time_or_date_is_denied_beside_another_one(older: str, newer: s
         ("上网课用的是钉钉。", "钉钉总掉线，先用腾讯会议凑合。", "上网课用什么？", True),
         ("My tutor is Imke.", "Imke got a post in Oslo, Ravi takes over from her.", "Who is my tutor?", True),
         ("Imke is our tutor.", "Imke got a post in Oslo, Ravi takes over from her.", "Who is our tutor?", True),
+        ("Imke is our tutor.", "Imke swapped with Ravi, he has us on Mondays.", "Who is our tutor?", True),
+        ("Imke has the late shift.", "Imke is tired, Ravi has it from tomorrow.", "Who has the late shift?", True),
         ("Imke lives in Bonn.", "Imke got a post in Oslo, Ravi takes over from her.", "Where does Imke live?", False),
         ("我和老苗一个村。", "老苗说了，以后打扫的事交给阿桂。", "老苗是哪里人？", False),
         ("保洁是老苗。", "老苗的儿子考上大学了，现在在武汉。", "谁来打扫？", False),
