@@ -48,6 +48,8 @@ _BY_OBJECT_HAN = re.compile(
     "把(?:我们?的?)?(?P<event>[\u4e00-\u9fff]{2,8}?)(?:的?时间|的?日期)?(?:又|都|给|再)*(?:推[迟后到]|延[期后]|提前|改[期到在成]|挪[到后]|[往向][后前][推拖挪延提移]"
     "|(?P<ended>取消))"
 )
+_TO_A_PLACE = re.compile(r"\b(?:mov|shift)(?:ed?|es|s)\b[^,;.!?]*\bto\b|[改挪移]到", re.IGNORECASE)
+"""May be said of a place as well."""
 _GENERAL = frozenset(("thing", "stuff", "date", "time", "whole", "again", "entire"))
 _NO_EVENT = re.compile(
     r"(?:i|we|you|he|she|it|they|this|that|which|who|what|there|everything|something|everyone)$", re.IGNORECASE
@@ -66,14 +68,17 @@ _ENDING = 3
 """Maximum rest of a form after it: sign, signing."""
 
 
-def tells_of_move(newer: str, older: str, asked: str, *, asks_time: bool) -> bool:
+def tells_of_move(newer: str, older: str, asked: str, *, asks_time: bool, elsewhere: bool = False) -> bool:
     """Whether the newer text names, with no word that the older text and the question lack, an event of the older
     one, and says that its time changed or that it is cancelled.
 
-    `asks_time`: whether the question asks for a time; to other questions only a cancellation matters.
+    `asks_time`: whether the question asks for a time; to other questions only a cancellation matters. `elsewhere`:
+    whether the newer gives a place and no time; then "moved to" tells of the place.
     """
     if len(newer) > _LONGEST:
         return False
+    if elsewhere and _TO_A_PLACE.search(newer):
+        asks_time = False
     return any((asks_time or ended) and _is_named(event, older, asked) for event, ended in _moved(newer))
 
 

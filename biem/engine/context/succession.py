@@ -144,11 +144,13 @@ class Succession:
 
     def _is_moved(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it says that the event of the older was moved or cancelled; the last of several that it may mean."""
-        asked, wants_time = self._question.text, "time" in self._question.matter.wants
-        said = newer.hit.node
+        asked, said, gives = self._question.text, newer.hit.node, newer.matter.gives
+        elsewhere = "place" in gives and gives.isdisjoint(("time", "span"))
+        wants_time = "time" in self._question.matter.wants
 
         def may_mean(line: RatedLine) -> bool:
-            return tells_of_move(said.text, line.hit.node.text, asked, asks_time=wants_time)
+            told = line.hit.node.text
+            return tells_of_move(said.text, told, asked, asks_time=wants_time, elsewhere=elsewhere)
 
         return may_mean(older) and not any(
             older.hit.node.at < line.hit.node.at < said.at

@@ -88,6 +88,11 @@ def test_of_two_events_with_that_name_the_last_mentioned_one_is_meant() -> None:
     assert picked("When is the choir concert?", choir, school, "Concert moved to the week after.")[0] == choir
 
 
+def test_an_event_that_was_moved_to_another_place_has_its_former_time() -> None:
+    plan = "The beekeeping course starts on 4 May."
+    assert picked("When does the course start?", plan, "Course moved to the town hall.")[0] == plan
+
+
 def test_what_may_be_moved_is_not_first() -> None:
     plan = "The beekeeping course starts on 4 May."
     assert picked("When does the course start?", plan, "We might have to move the course.")[0] == plan
