@@ -22,6 +22,7 @@ from biem.adapters.contradiction.statements.core import Core
 from biem.adapters.contradiction.statements.former import former_of
 from biem.adapters.contradiction.statements.likeness import HAN, known
 from biem.adapters.contradiction.statements.number_kinds import by_kind
+from biem.adapters.contradiction.values.other_quantities import is_rest_of_total
 from biem.domain.conflict import Matter, Statement, Verdict
 
 _RECORDED, _SPREAD = 1.0, 2.0
@@ -92,7 +93,7 @@ class LaterStates:
             return {}
         if _ADDS.search(new.text) and not new.corrects:
             return {}
-        if before.which != after.which:
+        if before.which != after.which or is_rest_of_total(old, new):
             return {}
         if _are_parallel(old, new) and not (after.changes or new.corrects):
             return {}
