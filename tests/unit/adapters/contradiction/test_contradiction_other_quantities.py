@@ -24,7 +24,6 @@ def by_a_rule(older: str, newer: str, *, follows: bool = False) -> Verdict | Non
     return None if found is None or found.rule == "succession" else found
 
 
-@pytest.mark.req("C31", partly="another quantity disputes nothing")
 @pytest.mark.parametrize(
     ("older", "newer"),
     [
