@@ -49,6 +49,8 @@ _JOINS = frozenset("我你他她它们的了是在有把从和跟与个到成为
 """Chinese characters that belong to no word beside them."""
 _STRETCH = 6
 """Maximum characters of a Chinese stretch in both texts."""
+_REST = frozenset(("rest",))
+"""The topic of what is left, which does not say of what."""
 _GAP = re.compile(r"[\s-]")
 
 
@@ -100,7 +102,7 @@ class LaterStates:
             return {}
         if _are_parallel(old, new) and not (after.changes or new.corrects):
             return {}
-        common = before.topics & after.topics or (before.persons & after.persons) - _SELF
+        common = (before.topics & after.topics) - _REST or (before.persons & after.persons) - _SELF
         if not (common or any(known(piece, new, old) for piece in old.words)):
             return {}
         return self._measured(one, other, old, new, before, after) | {

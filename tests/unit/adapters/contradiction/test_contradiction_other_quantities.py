@@ -49,6 +49,7 @@ def test_a_rule_neither_retires_nor_disputes_another_quantity(older: str, newer:
     [
         ("The budget of the Osprey trial is 70,000 euros", "Then 22,500 euros are left for Osprey now"),
         ("苔原项目的预算是七十万", "这样苔原还剩二十二万"),
+        ("Of 80,000, so 31,400 euros are left.", "Nine are painted, so eleven are left of the 20."),
         ("Opened issue 512 for the exporter", "Opened issue 518 for the importer now"),
         ("开了工单 73，报打印机卡纸", "开了工单 79，改成报网络"),
     ],
