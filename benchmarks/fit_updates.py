@@ -1,8 +1,10 @@
 """Fit how a new memory is recognised as the later state of an older one: `python -m benchmarks.fit_updates FILE…`.
 
 Logistic regression (`biem.adapters.contradiction.later_states`) on pairs of messages: those of the files, by hand and
-in the format of `benchmarks.lives.told`, and of the lives written by hand, split `dev`: a former and the valid value of
-one matter, and all other pairs of a user's messages that are alike (of the innocent ones every fourth).
+in the format of `benchmarks.lives.told`, and of the lives written by hand, split `dev`. Of the lives each message of a
+user is paired with the earlier ones that are most similar to it, as many as the engine compares: an update is a former
+and a later value of one matter, all others are innocent. Pairs that a rule decides are left out. So the share of
+updates is that of the pairs which the regression judges, and its log-odds mean what they say.
 
 Prints, for some log-odds, which share of the updates and how many of the innocent pairs reach them; cross-validated in
 five parts, of lives by life. `--write` replaces `biem/adapters/contradiction/later_states.json`; commit it.
@@ -30,16 +32,18 @@ from benchmarks.lives.scripted import scripted
 from benchmarks.lives.told import told
 from biem.adapters.contradiction.later_states import LaterStates
 from biem.adapters.contradiction.recall_rules import RecallRules
+from biem.adapters.contradiction.rules import RuleContradictions
 from biem.config import load_settings
 from biem.domain.conflict import Statement
+from biem.domain.policies.conflicts import ConflictPolicy
 from biem.ports import Embedder
 
 Matrix = NDArray[np.float64]
 
 _PENALTY = 5.0
 _PARTS = 5
-_EVERY = 4
-_ODDS = (0.0, 1.0, 2.0, 3.0, 3.8, 5.0)
+_NEAREST = ConflictPolicy().neighbours
+_ODDS = (0.0, 0.5, 1.0, 1.25, 2.0, 3.0, 3.8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +65,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--cache", type=Path, metavar="DIR", help="keep the vectors of passages there for the next run")
     parser.add_argument("--write", action="store_true", help="replace the packaged weights")
     options = parser.parse_args(arguments)
-    pairs = [*_told(options.files), *(pair for lang in ("en", "zh", "mixed") for pair in _lived(scripted(lang, "dev")))]
+    lives = [one for lang in ("en", "zh", "mixed") for one in scripted(lang, "dev")]
     with closing(PassageCache(choose_embedder("e5", load_settings()), options.cache)) as embedder:
+        pairs = [*_told(options.files), *_lived(lives, embedder)]
         names, table, wanted, groups = _table(pairs, embedder)
     _report.print_table("Cross-validated", ("log_odds", "updates", "innocent"), _rows(table, wanted, groups))
     weights = fit(names, table, wanted, penalty=_PENALTY, base=float(wanted.mean()))
@@ -79,31 +84,37 @@ def _told(paths: Sequence[Path]) -> Iterator[Pair]:
         yield Pair(pair.older, older, newer, pair.label == "update")
 
 
-def _lived(lives: Sequence[Life]) -> Iterator[Pair]:
-    """Of each matter that is asked for at the end, a former and the valid value; and messages of different matters."""
+def _lived(lives: Sequence[Life], embedder: Embedder) -> Iterator[Pair]:
+    """A user's messages with the most similar earlier ones. Of those that are about one matter a former and a later
+    value are an update; others of one matter repeat or add something and are left out.
+    """
     for one in lives:
-        asked = [question for question in one.questions if question.category == "now"]
-        updates = {(old, new) for question in asked for old in question.stale for new in question.answers}
-        of_one = [question.relevant for question in asked]
+        updates = {(old, new) for question in one.questions for old in question.stale for new in question.answers}
+        of_one = [question.relevant for question in one.questions]
         turns = [turn for turn in one.turns if turn.role == "user"]
-        for place, newer in enumerate(turns):
-            for older in turns[:place]:
+        vectors = embedder.embed([turn.text for turn in turns], "passage")
+        for place, newer in enumerate(turns[1:], 1):
+            alike = embedder.similarity(vectors[place], vectors[:place])
+            for older in (turns[near] for near in np.argsort(-alike, kind="stable")[:_NEAREST].tolist()):
                 update = (older.id, newer.id) in updates
-                if not update and any({older.id, newer.id} <= relevant for relevant in of_one):
-                    continue
-                if update or zlib.crc32((older.text + newer.text).encode()) % _EVERY == 0:
+                alone = older.key != newer.key or not newer.key
+                if update or (alone and not any({older.id, newer.id} <= relevant for relevant in of_one)):
                     yield Pair(one.id, Statement(older.text, at=older.at), Statement(newer.text, at=newer.at), update)
 
 
 def _table(pairs: Sequence[Pair], embedder: Embedder) -> tuple[list[str], Matrix, Matrix, NDArray[np.int64]]:
     """Names of the features, a row a pair that is not decided without them, 1 for updates, and the part."""
-    later_states, rows = LaterStates(RecallRules()), list[tuple[dict[str, float], bool, int]]()
+    recall_rules = RecallRules()
+    rules, later_states = RuleContradictions(recall_rules), LaterStates(recall_rules)
+    rows = list[tuple[dict[str, float], bool, int]]()
     known = with_vectors([side for pair in pairs for side in (pair.older, pair.newer)], embedder)
     for pair in pairs:
         (older, vector), (newer, other) = known[pair.older.text], known[pair.newer.text]
         newer = Statement(newer.text, at=newer.at, follows=pair.newer.follows, changed=newer.changed)
         alike = float(embedder.similarity(vector, np.stack([other]))[0])
-        if later_states.may_judge(newer, alike) and (found := later_states.features(older, newer, alike)):
+        if not later_states.may_judge(newer, alike) or rules.cues(older, newer, alike) is None:
+            continue
+        if found := later_states.features(older, newer, alike):
             rows.append((found, pair.update, zlib.crc32(pair.group.encode()) % _PARTS))
     names = list(rows[0][0])
     return (

@@ -1,5 +1,6 @@
 """Implements `ContradictionRules`: specific rules first, then a small model of weak cues."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -14,6 +15,7 @@ from biem.adapters.contradiction.reading.journeys import opposed
 from biem.adapters.contradiction.reading.reader import Reading
 from biem.adapters.contradiction.reading.time_phrases import COMING
 from biem.adapters.contradiction.recall_rules import KEPT, RecallRules, one_speaker
+from biem.adapters.contradiction.statements.distinctions import are_other_items
 from biem.adapters.contradiction.subjects.owners import have_different_owners
 from biem.adapters.contradiction.subjects.settings import are_of_other_settings
 from biem.adapters.contradiction.values.clause_updates import Updates
@@ -33,6 +35,16 @@ _AHEAD_MONTHS = 6
 """A month without a year is the next such month if at most this many months ahead, else the last one."""
 _BY_WORDS = frozenset(("announced", "changed", "quantity changed"))
 """Rules that find a change and two values, but not their subject."""
+_ELSEWHERE = re.compile(
+    r"\b(?:of|about|on|for|with|to) (?:that|this|it)\b|(?:关于|对|把)(?:此|这[个件]?|那[个件]?)", re.IGNORECASE
+)
+"""Refers to what was said before: of two such texts each may mean another thing."""
+_RECURS = re.compile(
+    r"^\W*(?:I|we) (?:just )?(?:saw|met|ate|drank|heard|watched|passed|noticed)\b"
+    r"|^我?们?(?:刚|刚刚|今天|昨天)?(?:看[见到]|碰[见到]|遇[见到]|听[见到]|吃了|喝了)",
+    re.IGNORECASE,
+)
+"""An event of the speaker that may happen many times, each time with another value."""
 _DENIED = 0.85
 """Minimum confidence of a denial of all that the older says."""
 _SUSPICION = 0.3
@@ -107,10 +119,12 @@ class RuleContradictions:
         return unlike or not may_align(self._surface(older.text), self._surface(newer.text))
 
     def _are_of_two_things(self, older: Statement, newer: Statement) -> bool:
-        """Whether labels, ranks or owners distinguish their subjects: machine 1 and 2, an older and a younger son."""
+        """Whether labels, ranks, numbers or owners distinguish their subjects: machine 1 and 2, two sons."""
         if have_different_owners(older.text, newer.text, self._reader.grammar["kin"]):
             return True
         if are_other_relatives(older.text, newer.text) or are_of_other_settings(older.text, newer.text):
+            return True
+        if are_other_items(older.text, newer.text):
             return True
         if not all(marks.DISTINGUISHED.search(side.text, 0, marks.LABELLED) for side in (newer, older)):
             return False
@@ -139,12 +153,15 @@ class RuleContradictions:
         now = bool(frozenset(newer.words) & self._reader.grammar["present"])
         new_slots = self._said(after.text, after.speaker)
         old_slots = self._said(before.text, before.speaker) if new_slots else ()  # most statements have none
+        recurring = all(_RECURS.search(side.text) for side in (older, newer))
         found = [
             self._values.judge(old_slots, new_slots, (before.at, after.at), now=now),
             self._polarity.judge(*(self._stances(side.text, side.speaker) for side in (before, after))),
             self._updates.judge(older, newer),
-            swapped(older, newer, self._subjects, self._reader),
+            None if recurring else swapped(older, newer, self._subjects, self._reader),
         ]
+        if found[1] is not None and all(_ELSEWHERE.search(side.text) for side in (older, newer)):
+            found[1] = None
         renewed = self._value_updates.judge(older, newer, follows=after.follows)
         if renewed is not None and renewed.rule == "renewed" and self._takeovers.tells_of_another(older, newer):
             renewed = None

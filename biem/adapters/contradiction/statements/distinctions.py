@@ -1,4 +1,4 @@
-"""Words, labels and ranks that distinguish one of several: the return flight, machine 2, the elder daughter."""
+"""Words, labels, ranks and numbers that distinguish one of several: the return flight, machine 2, PR 88."""
 
 import re
 from collections.abc import Sequence
@@ -7,10 +7,26 @@ from biem.adapters.analyzers.numerals import spoken
 from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.statements.core import Piece
 
+_ITEM = re.compile(
+    r"\b(?P<of>PR|MR|pull request|merge request|issue|ticket|bug|order|invoice|case|task|RFC)"
+    r"(?: no\.?| number)? ?#?(?P<no>\d+)"
+    r"|(?P<zh>工单|订单|发票|任务|缺陷|需求|议题) ?#?(?P<nr>\d+)",
+    re.IGNORECASE,
+)
+"""An item of a series, whose number is its name and no value."""
 _WAYS = {"out": "outbound", "home": "return", "back": "return", "inbound": "return", "回程": "返程"}
 _WAY = re.compile(r"\b(?:flight|train|way) $", re.IGNORECASE)
 _OF_ANOTHER_WORD = re.compile("[周期拜月拿利0-9].")
 """Two characters of which the second is no rank: 周二妈妈去, 在加拿大妈妈."""
+
+
+def are_other_items(one: str, other: str) -> bool:
+    """Whether both are about items of one series, and none is in both: PR 88 and PR 91."""
+    items, others = (
+        {((found["of"] or found["zh"]).lower(), found["no"] or found["nr"]) for found in _ITEM.finditer(text)}
+        for text in (one, other)
+    )
+    return items.isdisjoint(others) and not {of for of, _ in items}.isdisjoint(of for of, _ in others)
 
 
 def way_of(found: re.Match[str]) -> str:

@@ -5,12 +5,19 @@ from collections.abc import Sequence
 
 from biem.adapters.contradiction.statements.core import Core, Piece, stems
 from biem.adapters.contradiction.statements.former import former_of
+from biem.adapters.contradiction.statements.likeness import HAN
 from biem.adapters.contradiction.statements.number_kinds import UNIT, by_kind
-from biem.adapters.contradiction.values.stated_values import LONGEST_VALUE, definite_nouns, is_measured
+from biem.adapters.contradiction.values.stated_values import LONGEST_VALUE, are_one_value, definite_nouns, is_measured
 
 _SHORT = 8
 """Maximum words of a correction without a subject."""
 _NEGATED = re.compile(r"\bnot\b|不是", re.IGNORECASE)
+_STATES = re.compile(
+    r"\b(?:I|we|you)(?:['’](?:m|ve|re|ll)| (?:am|are|have|had|was|were|do|did|can|will|got|get))\b(?! (?:mean|meant))",
+    re.IGNORECASE,
+)
+"""A statement with a subject: "I'm back on coffee" corrects nothing that names no drink."""
+_BOUND = re.compile("[，。；：,.;:!？?！]")
 _DATE = re.compile(r"[\d-]+$")
 _DONE_ZH = re.compile("((?![成到为错反混])[\u4e00-\u9fff])了$")
 _DAY = re.compile(r"(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th|[号日])")
@@ -28,6 +35,8 @@ def _corrects(old: Core, new: Core) -> bool:
     correct nothing that was said about a colleague's sport.
     """
     if not new.corrects or (new.classes and new.classes.isdisjoint(old.classes)):
+        return False
+    if _STATES.search(new.text) and not new.numbers and old.classes.isdisjoint(new.classes):
         return False
     return _NEGATED.search(new.text) is None or bool(former_of(old, new)[0])
 
@@ -52,7 +61,15 @@ def _replies(old: Core, new: Core) -> bool:
         if other.keys() == {""} and len(one) == 1 and not one.keys() & {"date", "time", "weekday", "month"}:
             return not gained and set(other[""]).isdisjoint(UNIT.sub("", value) for value in next(iter(one.values())))
         return not gained and any(kind in one and one[kind].isdisjoint(values) for kind, values in other.items())
-    return bool(gained) and len(gained) <= LONGEST_VALUE and not is_measured(old) and bool(old.words)
+    return bool(gained) and _is_one(new.text, gained) and not is_measured(old) and bool(old.words)
+
+
+def _is_one(text: str, gained: Sequence[Piece]) -> bool:
+    """Whether these words are one value; Chinese ones may have words of grammar between them."""
+    between = text[gained[0].end : gained[-1].start]
+    if HAN.search(text) and len(gained) <= LONGEST_VALUE and _BOUND.search(between) is None:
+        return True
+    return are_one_value(text, list(gained))
 
 
 def _only(numbers: Sequence[Piece], others: Sequence[Piece]) -> list[Piece]:

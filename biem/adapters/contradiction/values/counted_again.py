@@ -1,10 +1,17 @@
 """Another number of the same thing: 预算只有28万了, 又给小熊量了一次，一米九八."""
 
+import re
+
 from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.lexicon import takeovers as words
 from biem.adapters.contradiction.statements.core import Core, Piece
-from biem.adapters.contradiction.statements.number_kinds import by_kind, is_difference
+from biem.adapters.contradiction.statements.number_kinds import by_kind, is_difference, kind_of
 from biem.adapters.contradiction.statements.stretches import Common, clause_at, is_of_another, names_another
+from biem.adapters.contradiction.values.other_quantities import is_another_quantity
+
+_TO = re.compile(r"\s?[到至~～-]\s?(?:周|星期|礼拜|\d)")
+_FROM = re.compile(r"(?:(?:周|星期|礼拜)[一二三四五六日天]|\d)\s?[到至~～-]\s?$")
+"""After the first and before the last of a range."""
 
 
 def counted_again(old: Core, new: Core, common: tuple[Common, ...]) -> int | None:
@@ -28,9 +35,16 @@ def counted_again(old: Core, new: Core, common: tuple[Common, ...]) -> int | Non
         before = before[: told.start()] if told else before
         if len(same) != 1 or same[0].stem == number.stem or names_another(before, old.text, things):
             continue
+        if _is_in_range(new.text, number) or is_another_quantity(old, new, (kind_of(number.stem),)):
+            continue
         if any(start <= one.new < number.start for one in things) or _is_led(new.text, old.text, start, things):
             return same[0].start
     return None
+
+
+def _is_in_range(text: str, number: Piece) -> bool:
+    """Whether it is the first or last of several: 周一到周四."""
+    return _TO.match(text, number.end) is not None or _FROM.search(text, 0, number.start) is not None
 
 
 def _is_led(text: str, other: str, start: int, things: tuple[Common, ...]) -> bool:

@@ -15,6 +15,8 @@ def are_of_same_persons(old: Core, new: Core) -> bool:
     if old.persons != new.persons and not relatives_alike(old.persons, new.persons):
         left = old.persons - new.persons
         return new.persons <= old.persons and any(_ROLE.search(old.text) for _ in left) and bool(former_of(old, new)[0])
+    if any(_is_companion(one, old.text) != _is_companion(one, new.text) for one in old.persons & new.persons):
+        return False
     naming = "name" in old.classes | new.classes
     spoken = [one.text.lower() for one in (old, new)]
     return (
@@ -23,6 +25,12 @@ def are_of_same_persons(old: Core, new: Core) -> bool:
         or all(name in text for name in old.names ^ new.names for text in spoken)
         or (are_across(old, new) and all(_is_translated(name, old, new) for name in old.names ^ new.names))
     )
+
+
+def _is_companion(person: str, text: str) -> bool:
+    """Whether the speaker does something with a relative, who is not its subject: 我搬去跟儿子住."""
+    relative = re.escape(person.rpartition(".")[2])
+    return re.search(rf"(?:我|\bI\b)[^，。！？,.!?]{{0,40}}(?:[跟和同与陪]我?|\bwith my ){relative}", text) is not None
 
 
 def _is_translated(name: str, old: Core, new: Core) -> bool:

@@ -87,6 +87,8 @@ LOCATED = re.compile(
 PLACE_ZH = re.compile(r"(?:里|上|下|旁边|后面|前面|抽屉|桌|柜|楼|室|房|厅|包|箱)$")
 INTRODUCED = re.compile(r"[一二两三四五六七八九十几有了][个只条位名头匹道部本家款种首座门台辆套]")
 """一只猫: introduces a person or thing."""
+IS_ZH = re.compile(r"(?P<np>[\u4e00-\u9fff]{2,8}?)(?<![我俺])(?:就?是|叫|姓)(?!的)[\u4e00-\u9fff]")
+"""Whom the next clause is about, if it names no subject: 房东是秦阿姨，住楼上."""
 ENDS = re.compile(r"closes?|ends?|expires?", re.IGNORECASE)
 COUNT = re.compile(
     r"^(?:(?:yes|well|and|so)[, ]+)?(?P<who>I|we|he|she|they|(?:[Mm]y|[Oo]ur|[Tt]he) \w+|[A-Z]\w+)\s"

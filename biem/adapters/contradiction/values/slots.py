@@ -19,6 +19,8 @@ from biem.adapters.contradiction.values import phrases
 Phase = Literal["now", "past", "changed"]
 
 _ME = frozenset(("i", "my", "me", "我"))
+_OWN_ZH = frozenset("我俺咱叫")
+"""First characters of a Chinese subject that is the speaker, or belongs to them."""
 _SPELT = frozenset(("phone", "account", "email", "model"))
 """Attributes whose value is a string of characters, not a number."""
 _SIGNS_OF = {"phone": re.compile(r"\d"), "email": re.compile("@")}
@@ -79,7 +81,10 @@ class Slots:
     def _introduces(self, clause: Clause) -> bool:
         """Whether it introduces a person or thing that the next clause may refer to without naming it."""
         kin = self._reader.grammar["kin"]
-        return bool(kin & clause.content or kin & clause.who or phrases.INTRODUCED.search(clause.text))
+        if kin & clause.content or kin & clause.who or phrases.INTRODUCED.search(clause.text):
+            return True
+        named = phrases.IS_ZH.match(clause.text)
+        return named is not None and named["np"][0] not in _OWN_ZH
 
     def _of(self, clause: Clause, speaker: str, *, others: bool, later: bool) -> Iterator[Slot]:
         if not clause.asserts or clause.modality or len(clause.text) > 200 or OCCASION in clause.times:

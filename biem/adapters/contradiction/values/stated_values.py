@@ -22,6 +22,9 @@ _NUMBERED = re.compile(
     r"|(?P<zh>[\u4e00-\u9fff]{2})\d+(?=[\u4e00-\u9fff])(?![了元块岁点月日号年])",
     re.IGNORECASE,
 )
+_HOME = re.compile(r"(?:home|house|flat|apartment) ", re.IGNORECASE)
+_OF = re.compile(r"的|['’]s? ")
+_CALLED = re.compile(r"(?:\b(?:called|named) |叫做?|取名|名为)[“\"《「]?$", re.IGNORECASE)
 _JOINT = re.compile(r"[\s&·'’-]{0,3}(?:(?:of|the|and|de|van|von|的)\s)?")
 
 
@@ -51,6 +54,14 @@ def definite_nouns(core: Core) -> set[frozenset[str]]:
     return named - {frozenset()}
 
 
+def modifying(core: Core) -> set[str]:
+    """Classes of which it has no value: a word that qualifies a noun (home wifi network), a weight without a number."""
+    starts = {piece.start for piece in core.words if core.text[piece.start].islower()}
+    homes = [_HOME.match(core.text, start) for name, start in core.places if name == "home"]
+    found = {"home"} if homes and all(word is not None and word.end() in starts for word in homes) else set()
+    return found if core.numbers else found | {"weight"}
+
+
 def is_told_after(new: Core, former: list[Piece], gained: list[Piece]) -> bool:
     """Whether what is new comes in a later part than the former value."""
     end = max(piece.end for piece in former)
@@ -60,6 +71,11 @@ def is_told_after(new: Core, former: list[Piece], gained: list[Piece]) -> bool:
 def ends_with(core: Core, pieces: list[Piece]) -> bool:
     """Whether the last word is one of these."""
     return any(same(core.words[-1], piece) for piece in pieces)
+
+
+def gives_name(core: Core, pieces: list[Piece]) -> bool:
+    """Whether one of these words is the name that it gives: 项目叫灯塔, "a project called Beacon"."""
+    return any(_CALLED.search(core.text, 0, piece.start) is not None for piece in pieces)
 
 
 def is_named(new: Core, gained: list[Piece]) -> bool:
@@ -78,6 +94,15 @@ def are_parted(new: Core, former: list[Piece], gained: list[Piece]) -> bool:
     return all(
         piece.end <= first.start or marks.PARTED.search(new.text[last.end : piece.start]) is not None
         for piece in gained
+    )
+
+
+def are_owned(new: Core, shared: list[Piece], gained: list[Piece]) -> bool:
+    """Whether the newer names these words only as the owners of something new: 太极拳的师傅."""
+    starts = {piece.start for piece in gained}
+    owners = [piece for piece in new.words if any(same(piece, one) for one in shared)]
+    return bool(owners) and all(
+        (found := _OF.match(new.text, piece.end)) is not None and found.end() in starts for piece in owners
     )
 
 

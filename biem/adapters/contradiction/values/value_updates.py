@@ -30,6 +30,7 @@ from biem.adapters.contradiction.statements.parts import announces, parts_of
 from biem.adapters.contradiction.statements.qualifiers import are_qualified_otherwise, may_be_other_relatives
 from biem.adapters.contradiction.subjects.subjects import Subjects
 from biem.adapters.contradiction.values.corrections import corrects_what_was_just_said
+from biem.adapters.contradiction.values.other_quantities import counts, is_another_quantity, is_rate, sets_number
 from biem.adapters.contradiction.values.persons_of_values import are_of_same_persons
 from biem.adapters.contradiction.values.replaced_things import (
     INDEFINITE,
@@ -44,14 +45,17 @@ from biem.adapters.contradiction.values.stated_values import (
     LONGEST_VALUE,
     PLACES,
     are_one_value,
+    are_owned,
     are_parted,
     definite_nouns,
     ends_name,
     ends_with,
+    gives_name,
     has_several,
     is_measured,
     is_named,
     is_told_after,
+    modifying,
     numbered_words,
 )
 from biem.domain.conflict import Verdict
@@ -194,12 +198,20 @@ class ValueUpdates:
             return None  # "on the 27th instead of the 26th" replaces no 20th
         if differ == [""] and not numbered_words(old).isdisjoint(numbered_words(new)):
             return None  # order 5 was shipped, order 6 was cancelled
+        if is_another_quantity(old, new, differ):
+            return None
+        if by_kind(old.numbers).keys().isdisjoint(by_kind(fresh)) and (counts(old, old.numbers) or counts(new, fresh)):
+            return None  # every 40 minutes, 17 pages
         named = {piece.stem for piece in former} & {piece.stem for piece in old.numbers}
         if not differ or (gained and not names_who_changed_it(old, new, gained)):
             return None
         if INDEFINITE.search(new.text) and not (new.corrects or former or old.classes & new.classes & SINGLE):
             return None  # a new meeting is an additional one
-        shared = {one.stem for one in old.words if known(one, new, old) and not is_of_another_kind(one, old, new)}
+        shared = {
+            one.stem
+            for one in old.words
+            if known(one, new, old) and not (is_of_another_kind(one, old, new) or is_rate(old, one))
+        }
         if not old.words:
             shared = set(old.verbs & new.verbs) or {one.stem for one in new.words if known(one, old, new)}
         classes = old.classes & new.classes & SINGLE
@@ -252,15 +264,20 @@ class ValueUpdates:
         ends = former or marks.CANCELS.search(new.text) or (new.denies and marks.DENIES_NOW.search(new.text))
         if ends and not gained and not left and old.words and not old.told and not old.denies:
             return "former named"  # "the barbecue on Saturday is off": all of it
-        single = classes & SINGLE
+        had = old.classes - modifying(old)
+        single = classes & had & SINGLE
         if not new.corrects and may_add(new, gained, classes):
             return None
         if is_measured(old) or ended or not gained or not left or not are_one_value(old.text, left):
             return None
+        if sets_number(new):
+            return None  # the pressure of the tyres, after where the car is serviced
         if all(is_denied(new, piece) for piece in gained):
             return None  # "we are not moving to Bath after all"
         if "name" in old.classes | new.classes and shared and all(ends_with(core, shared) for core in (old, new)):
             return None  # another one of that name
+        if "name" in old.classes - new.classes and shared and gives_name(old, shared):
+            return None  # something else about what is called so
         named = {one for one in definite_nouns(old) & definite_nouns(new) if one <= stems(tuple(shared))}
         exclusive = bool(shared) and not self._groups(left).isdisjoint(self._groups(gained))
         role = bool(old.persons) and bool(
@@ -273,7 +290,9 @@ class ValueUpdates:
             or (marks.GOES.search(new.text) is not None and _LOCATED.search(old.text) is not None)
         )
         one_of_a_kind = exclusive or role or switched or (bool(named) and is_named(new, gained))
-        if not (single or one_of_a_kind or (shared and (classes or not new.classes) and old.classes - _MANY)):
+        if not (single or exclusive or role or classes or named) and are_owned(new, shared, gained):
+            return None  # its teacher changed, and not where it is done
+        if not (single or one_of_a_kind or (shared and (classes or not new.classes) and had - _MANY)):
             return None
         if (
             (new.classes - old.classes) & _MEASURES

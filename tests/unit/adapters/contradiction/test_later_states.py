@@ -110,6 +110,12 @@ def test_another_one_of_a_kind_is_never_retired(older: str, newer: str) -> None:
     assert found is None or not found.aligned or found.confidence < POLICY.act_confidence
 
 
+def test_less_is_required_of_two_languages() -> None:
+    found = verdict("I keep six puppies in the kennel.", "狗窝里只剩两只小狗。", 0.4, 3.0)
+    assert found is not None
+    assert found.rule == "succession"
+
+
 def test_two_speakers_succeed_each_other_in_nothing() -> None:
     older, newer = LATER[0]
     said = Statement(newer, "jana", AT + timedelta(days=9), changed=5.0)
