@@ -187,17 +187,23 @@ def _row(what: str, data: str, cases: Sequence[Case], chance: Matrix, threshold:
     }
 
 
-def fit(table: Matrix, wanted: Matrix, weight: Matrix, penalty: float = _PENALTY) -> tuple[Matrix, float]:
-    """Slopes for the grounds as they are and the bias, by Newton's method; the bias is not penalised."""
+def fit(
+    table: Matrix, wanted: Matrix, weight: Matrix, penalty: float = _PENALTY, near: Matrix | None = None
+) -> tuple[Matrix, float]:
+    """Slopes for the grounds as they are and the bias, by Newton's method; the bias is not penalised.
+
+    `near`: slopes of an earlier fit, of which what differs is penalised; None for zero.
+    """
     mean, spread = table.mean(axis=0), table.std(axis=0)
     spread[spread < 1e-9] = 1.0
     rows = np.column_stack([(table - mean) / spread, np.ones(len(table))])
     weight = weight / weight.sum()
     ridge = np.diag([penalty] * table.shape[1] + [0.0])
+    start = np.append(np.zeros(table.shape[1]) if near is None else near * spread, 0.0)
     solution = np.zeros(rows.shape[1])
     for _ in range(_STEPS):
         chance = 1.0 / (1.0 + np.exp(-rows @ solution))
-        slope = rows.T @ (weight * (chance - wanted)) + ridge @ solution
+        slope = rows.T @ (weight * (chance - wanted)) + ridge @ (solution - start)
         curve = (rows * (weight * chance * (1 - chance))[:, None]).T @ rows + ridge
         solution -= np.linalg.solve(curve + 1e-9 * np.eye(len(solution)), slope)
     slopes: Matrix = solution[:-1] / spread

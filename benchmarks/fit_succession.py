@@ -45,16 +45,19 @@ from biem.ports import Embedder
 Matrix = NDArray[np.float64]
 
 _LANGUAGES = ("en", "zh", "mixed")
-_PENALTY_CHANGE, _PENALTY = 1e-2, 1e-3
+_PENALTY_CHANGE = 1e-2
 _FOLDS = 16
 """Groups of lives that are fitted apart: neither regression rates a life that it was fitted to."""
 _SCALE = 20.0
 """A component of a unit vector of 384 dimensions is about a twentieth."""
 _FEW = (1, 2, 3, 5)
-_YOUNG, _WEIGHT_YOUNG, _WEIGHT_SIBLING, _WEIGHT_PLAIN = 25, 2.0, 4.0, 8.0
-"""Messages up to which a life is a young memory, and the weight of its pairs: it has a twentieth as many. Those of
-`siblings_and_changes.txt`, `passing_changes.txt` and `two_of_a_kind.txt`, whose names begin with `sibling` and `plain`,
-are fewer still, and usual."""
+_YOUNG, _WEIGHT_YOUNG = 25, 2.0
+"""Messages up to which a life is a young memory, and the weight of its pairs: it has a twentieth as many."""
+_WEIGHTS = {"plain-": 8.0, "sibling-": 4.0, "indirect-": 2.0}
+"""Of pairs by what the names of their lives begin with: those of `passing_changes.txt`, `two_of_a_kind.txt`,
+`siblings_and_changes.txt` and `indirect_changes.txt` are fewer still, and usual."""
+_KEPT = 1e-2
+"""Penalty on what separates weights from those of the package, in standard deviations of each feature."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +71,8 @@ class Pair:
     @property
     def weight(self) -> float:
         """What the pair counts in the fit."""
-        if self.life.id.startswith("plain-"):
-            return _WEIGHT_PLAIN
-        if self.life.id.startswith("sibling-"):
-            return _WEIGHT_SIBLING
-        return _WEIGHT_YOUNG if len(self.life.turns) <= _YOUNG else 1.0
+        usual = _WEIGHT_YOUNG if len(self.life.turns) <= _YOUNG else 1.0
+        return next((weight for begin, weight in _WEIGHTS.items() if self.life.id.startswith(begin)), usual)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -168,22 +168,30 @@ def fitted(pairs: Sequence[Pair]) -> tuple[dict[str, float], float]:
     table = np.array([[float(one.features[name]) for name in names] for one in pairs])
     wanted = np.array([float(one.succeeds) for one in pairs])
     weight = np.array([one.weight for one in pairs])
-    odds = _of_other_lives(table, wanted, weight, [one.life.id for one in pairs], _PENALTY)
+    packaged = np.array([getattr(SuccessionWeights(), name) for name in names])
+    odds = _of_other_lives(table, wanted, weight, [one.life.id for one in pairs], _KEPT, packaged)
     order = odds.argsort().argsort() + 1.0
     right, wrong = wanted.sum(), (1 - wanted).sum()
     auc = (order[wanted == 1].sum() - right * (right + 1) / 2) / (right * wrong)
-    slopes, bias = fit(table, wanted, weight, _PENALTY)
+    slopes, bias = fit(table, wanted, weight, _KEPT, packaged)
     found = {name: round(float(slope), 3) for name, slope in zip(names, slopes, strict=True)}
     return {"bias": round(bias, 3)} | found, float(auc)
 
 
-def _of_other_lives(table: Matrix, wanted: Matrix, weight: Matrix, lives: Sequence[str], penalty: float) -> Matrix:
+def _of_other_lives(
+    table: Matrix,
+    wanted: Matrix,
+    weight: Matrix,
+    lives: Sequence[str],
+    penalty: float,
+    near: Matrix | None = None,
+) -> Matrix:
     """The log-odds of each row, by a fit to other lives."""
     odds = np.zeros(len(wanted))
     folds = np.array([zlib.crc32(life.encode()) % _FOLDS for life in lives])
     for fold in np.unique(folds):
         here = folds == fold
-        slopes, bias = fit(table[~here], wanted[~here], weight[~here], penalty)
+        slopes, bias = fit(table[~here], wanted[~here], weight[~here], penalty, near)
         odds[here] = table[here] @ slopes + bias
     return odds
 

@@ -7,13 +7,15 @@ from biem.engine.context.lines import RatedLine
 from biem.engine.context.same_subject import lift, likeness
 from biem.engine.context.succession import Succession
 
-_LEAST = -1.5
+_LEAST = -1.3
 """Log-odds from which a later line goes first. A former value in the first line misleads, a line too many does not."""
-_POSSIBLE = -2.0
-"""Log-odds from which a later line is shown below the first one, if no line is probable enough to go before that."""
-_OF_VALUES = -2.0
+_POSSIBLE = -2.7
+"""Log-odds from which a later line is shown below the first one, if no line is probable enough to go before that …"""
+_AHEAD = 1.0
+"""… and if they are so much above those of every other line."""
+_OF_VALUES = -1.8
 """The first of these where both lines are shown anyway and give values of one kind: only their order is open."""
-_POSSIBLE_VALUES = -3.3
+_POSSIBLE_VALUES = -3.8
 """The second where both give values of one kind."""
 _BELOW = 1e-3
 """Difference in worth of lines that follow each other."""
@@ -75,14 +77,14 @@ def show_possible_successor(lines: Sequence[RatedLine], succession: Succession, 
     first = max(lines, key=lambda line: line.worth, default=None)
     if first is None:
         return
-    found = [
-        pair
-        for pair in _successors(first, lines, succession, _POSSIBLE_VALUES)
-        if pair[1].worth < least and (pair[0] > _POSSIBLE or succession.may_give_new_value(pair[1], first))
-    ]
-    if found:
-        max(found, key=_by_odds)[1].worth = first.worth
-        first.worth += _BELOW
+    found = sorted(_successors(first, lines, succession, _POSSIBLE_VALUES), key=_by_odds, reverse=True)
+    ahead = len(found) == 1 or (len(found) > 1 and found[0][0] - found[1][0] > _AHEAD)
+    for place, (odds, newer) in enumerate(found):
+        likely = ahead and place == 0 and odds > _POSSIBLE
+        if newer.worth < least and (likely or succession.may_give_new_value(newer, first)):
+            newer.worth = first.worth
+            first.worth += _BELOW
+            return
 
 
 def show_disputing(lines: Sequence[RatedLine], least: float) -> None:

@@ -24,7 +24,7 @@ from biem.engine.context.former_values import denies_former, gives_way
 from biem.engine.context.lines import UNCHANGED, LineQuestion, RatedLine, rarity
 from biem.engine.context.modifiers import has_other_modifier, has_other_subject
 from biem.engine.context.occasions import is_exception
-from biem.engine.context.persons import ACTING, UNNAMED, names_owner, states_own
+from biem.engine.context.persons import ACTING, PETS, UNNAMED, names_owner, states_own
 from biem.engine.context.rescheduled import tells_of_move
 from biem.engine.context.same_subject import (
     are_same,
@@ -58,6 +58,7 @@ _WHOLE = 0.8
 _GIVES_WAY = 2.0
 """Log-odds of a line that tells what became of the value and what came after: nine of ten such lines are right."""
 _MONEY = "money"
+_PET = "pet"
 _NEAR = 0.25
 """Nearness of two amounts of which the larger is twice the smaller."""
 _OF_NO_THING = frozenset(("rule",))
@@ -169,6 +170,8 @@ class Succession:
 
     def _is_owned_by_another(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether it is about another person who owns the matter there, not only acts: the teacher moves my lesson."""
+        if self._is_of_pet(newer, older) or self._is_of_other_one_named(newer, older):
+            return True
         if not self._is_foreign(newer, older):
             return False
         asked = self._question.matter
@@ -181,6 +184,22 @@ class Succession:
         if names_owner(text, told.persons, known):
             return True
         return states_own(text, told.persons - known) and not self._asks_who
+
+    def _is_of_pet(self, newer: RatedLine, older: RatedLine) -> bool:
+        """Whether it is about an animal, and the question and the older line about the user: my allergy, the cat's."""
+        asked, told = self._question.matter, newer.matter.persons
+        if not asked.persons == older.matter.persons == {"me"} or _PET in asked.topics | older.matter.topics:
+            return False
+        return bool(told) and all(name.rpartition(".")[2] in PETS for name in told)
+
+    def _is_of_other_one_named(self, newer: RatedLine, older: RatedLine) -> bool:
+        """Whether the older names two relatives, of whom the question names one, and it only the other."""
+        named = {name for _, name in older.matter.called}
+        asked, said = (
+            named & {name.rpartition(".")[2] for name in matter.persons}
+            for matter in (self._question.matter, newer.matter)
+        )
+        return bool(asked and said) and asked.isdisjoint(said)
 
     def _is_of_other_relative(self, told: Matter) -> bool:
         """Whether it is about a relative, and the question about another one: my brother moved, my sister did not."""

@@ -449,9 +449,9 @@ def test_a_correction_without_a_subject_is_about_what_it_replaced(
     # Given a correction whose words are unlike the question, and another line about the same topic
     short, other = hit(correction, 0.4, days=1), hit(beside, 0.6)
     short = dataclasses.replace(short, why={**short.why, "former_likeness": 0.6})
-    # When it says what it replaced / Then it answers first / and without that it does not
+    # When it says what it replaced / Then it answers first / and without that it does not, if it is no later state
     assert told(question, dataclasses.replace(short, replaces=hit(former, 0.5).node), other)[0] == correction
-    assert told(question, short, other)[0] == beside
+    assert told(question, short, hit(beside, 0.6, days=1))[0] == beside
 
 
 @pytest.mark.parametrize(

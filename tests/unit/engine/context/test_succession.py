@@ -389,3 +389,40 @@ def test_who_brings_a_change_and_from_now_on_name_no_other_matter(
     asked = reader.question(question, hits)
     lines = reader.lines(hits, asked) or []
     assert Succession(lines, asked).may_succeed(lines[2], lines[0])
+
+
+_SMALL_TALK = {True: ("Lunch was dull.", "It rained all day."), False: ("今天吃了面条。", "外面下雨了。")}
+
+
+@pytest.mark.req("C31", partly="a later line that only implies the change")
+@pytest.mark.parametrize(
+    ("question", "former", "change"),
+    [
+        (
+            "Is the billing PR blocked?",
+            "The pull request for the new billing module is blocked, legal has to clear the third-party licence first.",
+            "Ingrid's lawyers gave us the thumbs up, merged it at noon",
+        ),
+        (
+            "How many seats does our CAD licence cover?",
+            "Our licence for the CAD program covers five seats, so Obinna has to wait until one is free.",
+            "reseller gave us three extra for the drawing thing, O's already at it",
+        ),
+        (
+            "How many cigarettes do I smoke a day?",
+            "I'm down from thirty cigarettes a day to ten, the app on my phone counts along.",
+            "very last one was on sunday, ashtray's in the bin, three days clean",
+        ),
+        ("模型权重去哪儿拉？", "训练好的模型权重放在gpu03的/data2下面", "03硬盘报警，我全挪OSS了，那边清空了"),
+        ("我床头那副老花镜还能戴吗？", "我的黑框老花镜搁在床头柜上，看报纸用的", "黑框那副一屁股坐断，扔了"),
+        ("我爸还住院吗？", "我爸上周住院了，在三楼病房。", "老爸今天回家了，中午吃了两碗饭"),
+    ],
+)
+def test_a_line_that_only_implies_the_change_is_shown_with_the_former_one(
+    question: str, former: str, change: str
+) -> None:
+    # Given what was so, small talk, and weeks later a line that has hardly a word of it
+    said = (former, *_SMALL_TALK[question.isascii()], change)
+    hits = measured(question, [hit(text, days=3 * place) for place, text in enumerate(said)])
+    # When it is asked for / Then both are shown, and no small talk
+    assert {one.node.text for one in PICKER.pick(hits, question, None)} == {former, change}
