@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from biem.domain.policies.notes import NoteRankPolicy
 from biem.domain.times.spans import Window
 from biem.lazy import lazy
+from biem.notes.search.vectors import stacked
 from biem.ports import Vector
 from biem.ports.notes.records import PoolChunk, TagInfo
 
@@ -44,9 +45,11 @@ _NOTE_NOISE = 0.03
 """As `NoteRankPolicy.noise`, of these means."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RankedChunk:
-    """A chunk of the pool with its score and the parts of it."""
+    """A chunk of the pool with its score and the parts of it. Not frozen: a search makes 140, which takes three times
+    as long then.
+    """
 
     chunk: PoolChunk
     score: float
@@ -129,7 +132,7 @@ class TagVectors:
     def _matrix(self) -> tuple[Mapping[int, int], Vector]:
         """The row of each root in a matrix of all vectors, and this matrix."""
         rows = {root: place for place, root in enumerate(self.vectors)}
-        return rows, _stacked(list(self.vectors.values())) if rows else np.zeros((0, 0), dtype=np.float32)
+        return rows, stacked(list(self.vectors.values())) if rows else np.zeros((0, 0), dtype=np.float32)
 
     @lazy
     def rare(self) -> Mapping[int, tuple[int, float]]:
@@ -347,13 +350,8 @@ def _cosines(vector: Vector | None, others: Sequence[Vector | None]) -> Values:
         return found
     known = {place: one for place, one in enumerate(others) if one is not None and one.shape == vector.shape}
     if known:
-        found[list(known)] = _stacked(list(known.values())) @ vector
+        found[list(known)] = stacked(list(known.values())) @ vector
     return found
-
-
-def _stacked(vectors: Sequence[Vector]) -> Vector:
-    """As rows of a matrix: `numpy.stack` takes three times as long for hundreds."""
-    return np.concatenate(vectors).reshape(len(vectors), -1)
 
 
 def _tag_cosines(vector: Vector | None, totals: Sequence[Vector | None]) -> Values:
@@ -363,7 +361,7 @@ def _tag_cosines(vector: Vector | None, totals: Sequence[Vector | None]) -> Valu
         return found
     known = {place: one for place, one in enumerate(totals) if one is not None and one.shape == vector.shape}
     if known:
-        sums = _stacked(list(known.values()))
+        sums = stacked(list(known.values()))
         lengths, cosines = np.sqrt(np.einsum("ij,ij->i", sums, sums)), np.zeros(len(sums))
         np.divide(sums @ vector, lengths, out=cosines, where=lengths > 0)
         found[list(known)] = cosines
@@ -394,7 +392,7 @@ def _named(roots: Sequence[Mapping[int, float]], named: frozenset[int], tags: Ta
     """
     if not named:
         return np.zeros(len(roots))
-    has = [each.keys() & named for each in roots]
+    has = [[tag for tag in named if tag in each] for each in roots]
     there = set().union(*has)
     size = max(tags.sizes.values(), default=1)
     rare = {info.root: rareness(info.uses, size) for info in tags.infos.values() if info.root in there}

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -30,10 +30,11 @@ from biem.notes.search.confidence import KEYWORDS, NoteConfidence
 from biem.notes.search.pool_tags import PoolTags
 from biem.notes.search.rank import NoteQuestion, RankedChunk, few_of_each, guided, ranked
 from biem.notes.search.scope_tags import CurrentTags, ScopeTags
+from biem.notes.search.vectors import NoteVectors
 from biem.notes.tags import identity, is_idle, stem
 from biem.ports import Analyzer, Clock, Embedder
 from biem.ports.notes.index import NoteFilter, NoteIndex
-from biem.ports.notes.records import NoteRecords, NotesSize, PoolChunk
+from biem.ports.notes.records import NoteRecords, NotesSize, PoolChunk, StoredPassage
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.notes")
@@ -67,6 +68,8 @@ class RankedPool:
     dated: frozenset[str] = frozenset()
     """Those of the query that name times."""
     degraded: tuple[str, ...] = ()
+    passages: Mapping[str, StoredPassage] = field(default_factory=dict)
+    """The texts of the best, where they were wanted at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +118,14 @@ class NoteSearcher:
         self._used: dict[str, tuple[float, bool]] = {}
         self._contradicted: dict[str, tuple[float, bool]] = {}
         self._alike: dict[str, tuple[float, dict[str, list[str]]]] = {}
-        self._pool_tags = PoolTags(records, embedder)
+        self._vectors = NoteVectors(records, embedder)
+        self._pool_tags = PoolTags(self._vectors, embedder)
         self._confidence = NoteConfidence(analyzer=analyzer, embedder=embedder)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="biem-notes-recall")
         self._tags = ScopeTags(records)
-        self._candidates = CandidateSearch(records=records, index=index, embedder=embedder, tags=self._tags)
+        self._candidates = CandidateSearch(
+            records=records, index=index, embedder=embedder, tags=self._tags, vectors=self._vectors
+        )
 
     def is_used(self, scope: Scope) -> bool:
         """Whether a scope may read any notes; remembered for some seconds, so that scopes without cost nothing."""
@@ -140,6 +146,7 @@ class NoteSearcher:
 
     def forget(self) -> None:
         """Forget all that is kept of notes: some were erased."""
+        self._vectors.forget()
         self._pool_tags.forget()
         self.changed()
 
@@ -210,8 +217,11 @@ class NoteSearcher:
         tags: Sequence[str] = (),
         since: datetime | None = None,
         until: datetime | None = None,
+        read: int = 0,
     ) -> RankedPool:
-        """As `search`, but all that was found; `told` chooses from it."""
+        """As `search`, but all that was found; `told` chooses from it. `read`: how many of the best get their texts, while
+        the caller still searches memories: these seldom change which notes are best.
+        """
         with self._telemetry.span("biem.notes.search") as span, self._calling():
             scopes, degraded = scope.readable, list[str]()
             wanted = [self._roots(scopes, [tag]) for tag in tags]
@@ -239,9 +249,10 @@ class NoteSearcher:
             question = NoteQuestion(found.vector, words, times.windows, frozenset(roots), times.only, own)
             order = ranked(pool, question, known, self._weights, self._policy)
             keep()
+            passages = self._passages(scopes, self._best(order, read), {}) if read else {}
             span.add(pool=len(pool))
         servers = tuple(dict.fromkeys(degraded))
-        return RankedPool(scopes, query, order, found.tags, sought.terms, times.terms, servers)
+        return RankedPool(scopes, query, order, found.tags, sought.terms, times.terms, servers, passages)
 
     def told(self, found: RankedPool, *, top_k: int, guides: Collection[str] = ()) -> NoteHits:
         """The best of a pool. `guides`: names that the best memories of the same query mention; they raise chunks with
@@ -249,8 +260,7 @@ class NoteSearcher:
         """
         with self._telemetry.span("biem.notes.told", top_k=top_k) as span:
             order = guided(found.order, _named_by(guides, found), self._policy)
-            wanted = max(top_k, self._reranked)
-            hits = self._hits(found.scopes, few_of_each(order, self._policy.per_note, wanted))
+            hits = self._hits(found, self._best(order, top_k))
             # The confidence is fitted to the order of the formula
             hits.confidence = self._confidence.of(found.query, hits, order, terms=found.terms, dated=found.dated)
             hits[:], failed = self._in_order(found.query, hits)
@@ -289,9 +299,20 @@ class NoteSearcher:
 
     # -- results ----------------------------------------------------------------------------------------------------
 
-    def _hits(self, scopes: Sequence[Scope], best: Sequence[RankedChunk]) -> NoteHits:
-        found = self._records.passages(scopes, [one.chunk.id for one in best])
-        alike = self._files_alike(scopes) if found else {}
+    def _best(self, order: Sequence[RankedChunk], top_k: int) -> Sequence[RankedChunk]:
+        """Those that are returned, or that the reranker reads."""
+        return few_of_each(order, self._policy.per_note, max(top_k, self._reranked))
+
+    def _passages(
+        self, scopes: Sequence[Scope], best: Sequence[RankedChunk], known: Mapping[str, StoredPassage]
+    ) -> Mapping[str, StoredPassage]:
+        """The texts of chunks; `known` ones are not read again."""
+        missing = [one.chunk.id for one in best if one.chunk.id not in known]
+        return {**known, **self._records.passages(scopes, missing)} if missing else known
+
+    def _hits(self, pool: RankedPool, best: Sequence[RankedChunk]) -> NoteHits:
+        found = self._passages(pool.scopes, best, pool.passages)
+        alike = self._files_alike(pool.scopes) if found else {}
         return NoteHits(
             NoteHit(
                 stored.chunk,

@@ -186,6 +186,15 @@ class NamedTags:
 
 
 @dataclass(frozen=True, slots=True)
+class TaggedNotes:
+    """Notes that have a tag."""
+
+    notes: Sequence[str] = ()
+    chunks: Mapping[str, bytes] = field(default_factory=dict)
+    """All of theirs, each with the key of its vector; none where they are too many."""
+
+
+@dataclass(frozen=True, slots=True)
 class ErasedNotes:
     """What an erasure removed: ids of chunks and tags for the index, rows by table before and after it."""
 
@@ -362,6 +371,9 @@ class NoteRecords(Protocol):
 
     def tagged(self, scopes: Sequence[Scope], tags: Sequence[int], limit: int) -> list[str]:
         """Notes that have one of these tags, themselves or in a chunk; at most `limit`."""
+
+    def tagged_chunks(self, scopes: Sequence[Scope], tags: Sequence[int], limit: int, most: int) -> TaggedNotes:
+        """The same, with the chunks of these notes unless there are more than `most`."""
 
     def tag_list(self, scope: Scope, prefix: str, limit: int) -> list[TagInfo]:
         """The tags of a scope whose name begins so, most used first."""

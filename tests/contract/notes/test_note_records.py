@@ -18,7 +18,7 @@ from biem.domain.notes.library import Library
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
 from biem.errors import InvalidInput, NotFound
-from biem.ports.notes.records import ChunkDraft, NamedTags, NoteDraft, StoredChunksChanged, TagName
+from biem.ports.notes.records import ChunkDraft, NamedTags, NoteDraft, StoredChunksChanged, TaggedNotes, TagName
 from tests.contract.conftest import MODEL, Admin, in_scope, unit
 from tests.support.fakes import HeldClock
 
@@ -379,6 +379,25 @@ def test_a_renamed_tag_stands_for_another(notes: PostgresNotes, library: Library
     assert not notes.restore_tag(scope, "hu tao")
     with pytest.raises(NotFound):
         notes.rename_tag(scope, "unknown", TagName("x", "X"))
+
+
+def test_notes_of_a_tag_have_their_chunks_with_them_unless_these_are_many(
+    notes: PostgresNotes, library: Library, scope: Scope
+) -> None:
+    notes.put(library, draft("a.md", chunk("one", tags=("lamp",)), chunk("two", 1)))
+    notes.put(library, draft("b.md", chunk("three")))
+    tags = notes.named([scope], ["lamp"]).ids
+    found = notes.tagged_chunks([scope], tags, 10, 2)
+    assert found.notes == notes.tagged([scope], tags, 10)
+    assert sorted(found.chunks.values()) == sorted([sha256("one"), sha256("two")])
+    assert {one.id for one in notes.pool([scope], list(found.chunks))} == found.chunks.keys()
+    # Of more chunks, none is returned; nor any of another scope, nor without a tag
+    assert notes.tagged_chunks([scope], tags, 10, 1) == TaggedNotes(found.notes)
+    assert notes.tagged_chunks([Scope(user="nobody")], tags, 10, 2) == TaggedNotes([])
+    assert notes.tagged_chunks([scope], [], 10, 2) == TaggedNotes()
+    # And a tag that another stands for leads to the same notes
+    target = notes.rename_tag(scope, "lamp", TagName("lantern", "Lantern"))
+    assert notes.tagged_chunks([scope], [target], 10, 2) == found
 
 
 def test_an_erasure_leaves_vectors_that_others_have(notes: PostgresNotes, library: Library, scope: Scope) -> None:

@@ -368,6 +368,17 @@ SELECT id, same_as FROM tags WHERE same_as IS NOT NULL AND ns = ANY (%(scopes)s)
 SELECT id::text FROM tagged_notes(%(scopes)s,
     %(tags)s::integer[] || ARRAY(SELECT t.id FROM tags t WHERE t.same_as = ANY (%(tags)s::integer[])), %(most)s)
 
+-- note_tagged_chunks: the same, and their chunks, each with the key of its vector
+WITH found AS MATERIALIZED (
+    SELECT id FROM tagged_notes(%(scopes)s,
+        %(tags)s::integer[] || ARRAY(SELECT t.id FROM tags t WHERE t.same_as = ANY (%(tags)s::integer[])), %(most)s)
+)
+SELECT id::text, NULL::bytea AS sha FROM found
+UNION ALL
+(SELECT c.id::text, c.body_sha FROM found f CROSS JOIN LATERAL (
+    SELECT id, body_sha FROM note_chunks WHERE note_id = f.id AND ns = ANY (%(scopes)s)
+) c LIMIT %(chunks)s)
+
 -- note_tag_list: tags whose name begins so, most used first
 SELECT id FROM tags WHERE ns = %(ns)s AND starts_with(name, %(prefix)s) AND NOT idle AND (uses > 0 OR same_as IS NOT NULL)
 ORDER BY uses DESC, name LIMIT %(limit)s
