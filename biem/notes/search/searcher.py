@@ -68,8 +68,9 @@ class RankedPool:
     dated: frozenset[str] = frozenset()
     """Those of the query that name times."""
     degraded: tuple[str, ...] = ()
-    passages: Mapping[str, StoredPassage] = field(default_factory=dict)
-    """The texts of the best, where they were wanted at once."""
+    best: NoteHits = field(default_factory=NoteHits)
+    """The hits without a word of the memories, `read` in number, with their confidence."""
+    read: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +220,8 @@ class NoteSearcher:
         until: datetime | None = None,
         read: int = 0,
     ) -> RankedPool:
-        """As `search`, but all that was found; `told` chooses from it. `read`: how many of the best get their texts, while
-        the caller still searches memories: these seldom change which notes are best.
+        """As `search`, but all that was found; `told` chooses from it. `read`: for how many hits the texts are read at
+        once, while the caller still searches memories: these seldom change which notes are best.
         """
         with self._telemetry.span("biem.notes.search") as span, self._calling():
             scopes, degraded = scope.readable, list[str]()
@@ -249,20 +250,23 @@ class NoteSearcher:
             question = NoteQuestion(found.vector, words, times.windows, frozenset(roots), times.only, own)
             order = ranked(pool, question, known, self._weights, self._policy)
             keep()
-            passages = self._passages(scopes, self._best(order, read), {}) if read else {}
+            servers = tuple(dict.fromkeys(degraded))
+            answer = RankedPool(scopes, query, order, found.tags, sought.terms, times.terms, servers)
+            if read:
+                answer = replace(answer, best=self._judged(answer, order, read), read=read)
             span.add(pool=len(pool))
-        servers = tuple(dict.fromkeys(degraded))
-        return RankedPool(scopes, query, order, found.tags, sought.terms, times.terms, servers, passages)
+        return answer
 
     def told(self, found: RankedPool, *, top_k: int, guides: Collection[str] = ()) -> NoteHits:
         """The best of a pool. `guides`: names that the best memories of the same query mention; they raise chunks with
         tags of these names. Raises `StoreUnavailable` for PostgreSQL only.
         """
         with self._telemetry.span("biem.notes.told", top_k=top_k) as span:
-            order = guided(found.order, _named_by(guides, found), self._policy)
-            hits = self._hits(found, self._best(order, top_k))
-            # The confidence is fitted to the order of the formula
-            hits.confidence = self._confidence.of(found.query, hits, order, terms=found.terms, dated=found.dated)
+            named = _named_by(guides, found)
+            if found.read == top_k and not named:
+                hits = NoteHits(found.best, confidence=found.best.confidence)
+            else:
+                hits = self._judged(found, guided(found.order, named, self._policy), top_k)
             hits[:], failed = self._in_order(found.query, hits)
             hits.degraded = (*found.degraded, "reranker") if failed else found.degraded
             del hits[top_k:]
@@ -299,19 +303,18 @@ class NoteSearcher:
 
     # -- results ----------------------------------------------------------------------------------------------------
 
-    def _best(self, order: Sequence[RankedChunk], top_k: int) -> Sequence[RankedChunk]:
-        """Those that are returned, or that the reranker reads."""
-        return few_of_each(order, self._policy.per_note, max(top_k, self._reranked))
-
-    def _passages(
-        self, scopes: Sequence[Scope], best: Sequence[RankedChunk], known: Mapping[str, StoredPassage]
-    ) -> Mapping[str, StoredPassage]:
-        """The texts of chunks; `known` ones are not read again."""
-        missing = [one.chunk.id for one in best if one.chunk.id not in known]
-        return {**known, **self._records.passages(scopes, missing)} if missing else known
+    def _judged(self, pool: RankedPool, order: Sequence[RankedChunk], top_k: int) -> NoteHits:
+        """The best, as many as are returned or as the reranker reads, with their confidence, which is fitted to the
+        order of the formula.
+        """
+        hits = self._hits(pool, few_of_each(order, self._policy.per_note, max(top_k, self._reranked)))
+        hits.confidence = self._confidence.of(pool.query, hits, order, terms=pool.terms, dated=pool.dated)
+        return hits
 
     def _hits(self, pool: RankedPool, best: Sequence[RankedChunk]) -> NoteHits:
-        found = self._passages(pool.scopes, best, pool.passages)
+        known = {hit.chunk.id: StoredPassage(hit.chunk, hit.note) for hit in pool.best}
+        missing = [one.chunk.id for one in best if one.chunk.id not in known]
+        found = {**known, **self._records.passages(pool.scopes, missing)} if missing else known
         alike = self._files_alike(pool.scopes) if found else {}
         return NoteHits(
             NoteHit(

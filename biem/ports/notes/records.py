@@ -153,11 +153,10 @@ class PoolChunk:
 
 @dataclass(frozen=True, slots=True)
 class StoredPassage:
-    """A chunk as it is now, with its note and its index terms."""
+    """A chunk as it is now, with its note."""
 
     chunk: NotePassage
     note: Note
-    lexemes: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,12 @@
 """What tags are for: five vaults in which words and content alone find the wrong note."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 import biem
+from biem.ports.notes.records import StoredPassage
 
 
 def synced(memory: biem.Memory, root: Path, files: dict[str, str]) -> None:
@@ -240,3 +242,27 @@ def test_a_word_of_many_that_were_asked_for_is_little_of_the_question(memory: bi
     synced(memory, tmp_path, files)
     hits = memory.notes.search("why was the bus of the orchestra broken near Salzburg")
     assert {hit.note.path: hit.why["covered"] for hit in hits}["a.md"] < 0.5
+
+
+def test_texts_that_were_read_while_memories_were_searched_are_not_read_again(
+    memory: biem.Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {f"{name}.md": f"# {name}\n\nThe ferry of the harbour is {name}.\n" for name in ("red", "blue", "green")}
+    synced(memory, tmp_path, files)
+    searcher = memory._system.notes.searcher
+    passages, read = searcher._records.passages, list[str]()
+
+    def reading(scopes: Sequence[biem.Scope], ids: Sequence[str]) -> dict[str, StoredPassage]:
+        read.extend(ids)
+        return passages(scopes, ids)
+
+    monkeypatch.setattr(searcher._records, "passages", reading)
+    # When the best two are read with the search
+    found = searcher.find(memory.bound_to, "Which ferry is in the harbour?", read=2)
+    best = [one.chunk.id for one in found.order]
+    assert (read, len(best)) == (best[:2], 3)
+    # Then two hits need nothing more, and three need the text of the third alone
+    assert [hit.chunk.id for hit in searcher.told(found, top_k=2)] == best[:2]
+    assert read == best[:2]
+    assert [hit.chunk.id for hit in searcher.told(found, top_k=3)] == best
+    assert read == best

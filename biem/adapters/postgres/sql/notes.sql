@@ -324,7 +324,7 @@ FROM note_chunks c JOIN notes n ON n.id = c.note_id
 WHERE c.id = ANY (%(ids)s::uuid[]) AND c.ns = ANY (%(scopes)s)
 
 -- note_passages: chunks by id, or all of one note in order, with their texts
-SELECT c.id::text, c.place, c.line_start, c.line_end, c.levels, c.body, c.tokens, c.lexemes,
+SELECT c.id::text, c.place, c.line_start, c.line_end, c.levels, c.body, c.tokens,
     ARRAY(SELECT t.shown FROM unnest(c.chain) WITH ORDINALITY AS h (id, number) JOIN tags t ON t.id = h.id ORDER BY h.number) AS headings,
     ARRAY(SELECT t.shown FROM unnest(c.tag_ids) WITH ORDINALITY AS h (id, number) JOIN tags t ON t.id = h.id ORDER BY h.number) AS tags,
     n.id::text AS note_id, s.tenant, s.usr, s.project, l.name AS library, l.root, n.path, n.title, n.at, n.state,
