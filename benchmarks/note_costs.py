@@ -189,7 +189,9 @@ def _files(
         times.append(_until_found(memory, said))
         notes.sync()
     found = [each for each, _ in times if each is not None]
-    yield _row(f"{what}: found by words", statistics.median(found) if len(found) == len(times) else None, "ms p50", "<= 300")
+    yield _row(
+        f"{what}: found by words", statistics.median(found) if len(found) == len(times) else None, "ms p50", "<= 300"
+    )
     yield _row(f"{what}: found by words at the latest", max(found, default=None), "ms", "")
     yield _row(f"{what}: end of the scan", statistics.median(whole for _, whole in times), "ms p50", "")
 

@@ -24,9 +24,8 @@ from biem.domain.text import late
 from biem.domain.times.bare import day_of_heading
 from biem.domain.times.spans import DAY, Window
 from biem.errors import BiemError, EmbedderUnavailable
-from biem.notes.search.rank import falls
-from biem.notes.search.scope_tags import CurrentTags, ScopeTags
-from biem.notes.search.vectors import NoteVectors, nearest
+from biem.notes.search.rank import falls, nearest
+from biem.notes.search.scope_tags import CurrentTags, NoteVectors, ScopeTags
 from biem.notes.tags import identity
 from biem.ports import Embedder, Vector
 from biem.ports.notes.index import NoteFilter, NoteIndex

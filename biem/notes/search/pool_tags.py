@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from biem.notes.search.candidates import NoteCandidates
 from biem.notes.search.rank import ChunkTags, TagKey, TagVectors, tag_key
-from biem.notes.search.vectors import NoteVectors
+from biem.notes.search.scope_tags import NoteVectors
 from biem.ports import Embedder
 from biem.ports.notes.records import PoolChunk
 from biem.recent import Recent

@@ -29,8 +29,7 @@ from biem.notes.search.candidates import CandidateSearch, Sought, count_dated, c
 from biem.notes.search.confidence import KEYWORDS, NoteConfidence
 from biem.notes.search.pool_tags import PoolTags
 from biem.notes.search.rank import NoteQuestion, RankedChunk, few_of_each, guided, ranked
-from biem.notes.search.scope_tags import CurrentTags, ScopeTags
-from biem.notes.search.vectors import NoteVectors
+from biem.notes.search.scope_tags import CurrentTags, NoteVectors, ScopeTags
 from biem.notes.tags import identity, is_idle, stem
 from biem.ports import Analyzer, Clock, Embedder
 from biem.ports.notes.index import NoteFilter, NoteIndex

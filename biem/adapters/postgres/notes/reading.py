@@ -13,7 +13,7 @@ from biem.domain.scope import Scope
 from biem.domain.scores import bm25
 from biem.domain.text import sha256
 from biem.errors import NotFound
-from biem.ports.notes.records import NamedTags, NotesSize, PoolChunk, StoredPassage, TagInfo, TaggedNotes, TagName
+from biem.ports.notes.records import NamedTags, NotesSize, PoolChunk, StoredPassage, TaggedNotes, TagInfo, TagName
 
 _MATCHING_ROWS = 500
 """Chunks with any of the words that are scored: a common word has tens of thousands."""

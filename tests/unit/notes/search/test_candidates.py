@@ -13,8 +13,8 @@ from biem.domain.scope import Scope
 from biem.domain.times.spans import Window
 from biem.errors import StoreUnavailable
 from biem.notes.search.candidates import CandidateSearch, NoteCandidates, Sought, count_dated, count_renamed, paired
-from biem.notes.search.scope_tags import CurrentTags, ScopeTags
-from biem.notes.search.vectors import NoteVectors, nearest
+from biem.notes.search.rank import nearest
+from biem.notes.search.scope_tags import CurrentTags, NoteVectors, ScopeTags
 from biem.ports import Vector
 from biem.ports.notes.index import NoteFilter, NoteIndex
 from biem.ports.notes.records import NamedTags, NoteRecords, PoolChunk, TaggedNotes, TagInfo
@@ -104,7 +104,7 @@ def search(
     unindexed: bool = False,
     times: Sequence[Window] = (),
     dated: tuple[datetime, datetime] | None = None,
-    where: NoteFilter = NoteFilter(),
+    since: datetime | None = None,
 ) -> None:
     """Seek the candidates of a query once."""
     stored, embedder = cast("NoteRecords", records), WordEmbedder()
@@ -115,7 +115,7 @@ def search(
         tags=ScopeTags(stored),
         vectors=NoteVectors(stored, embedder),
     )
-    sought = Sought([Scope(user="one")], query, query.split(), where, times, DAY, unindexed, dated)
+    sought = Sought([Scope(user="one")], query, query.split(), NoteFilter(since=since), times, DAY, unindexed, dated)
     candidates.find(sought, NoteRankPolicy(), [])
     candidates.close()
 
@@ -161,7 +161,7 @@ def test_few_chunks_of_tagged_notes_are_compared_without_the_index() -> None:
 def test_chunks_of_tagged_notes_are_searched_in_the_index_if_the_caller_has_conditions() -> None:
     records, index = Records(), Index()
     records.chunks = {"one": b"one"}
-    search(records, index, "the harbour", where=NoteFilter(since=DAY))
+    search(records, index, "the harbour", since=DAY)
     assert sorted(index.within) == [(), (f"note {IDS['harbour']}",)]
 
 
