@@ -57,7 +57,9 @@ class MilvusNotes(MilvusCalls):
             return
         self._dialect = Dialect.of(server_version(client, self._timeout_s))
         for name, create in ((self.chunks, self._create_chunks), (self.tags, self._create_tags)):
-            if not client.has_collection(name, timeout=self._timeout_s):
+            there = client.has_collection(name, timeout=self._timeout_s)
+            self._answered = True
+            if not there:
                 try:
                     create(client)
                 except MilvusException:  # another process created it first, or it is an error
