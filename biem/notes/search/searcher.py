@@ -44,6 +44,10 @@ Rerank = Callable[[str, Sequence[str]], list[float] | None]
 _THREADS = 12
 _USED_S = 5.0
 """How long it is believed that a scope has notes, or has none."""
+_COUNTED_S = 600.0
+"""How long the number of chunks of a scope is believed while its newest chunk is the same: removals by other processes
+only lower it. Scans of this process end it.
+"""
 _ALIKE_S = 60.0
 """How long it is believed which files have one name; scans of this process end it."""
 _MOST_ALIKE = 256
@@ -115,6 +119,7 @@ class NoteSearcher:
         self._telemetry = telemetry
         self._calling = calling
         self._sizes: dict[str, tuple[float, dict[str, NotesSize]]] = {}
+        self._counts: dict[str, tuple[float, dict[str, str | None], dict[str, int]]] = {}
         self._used: dict[str, tuple[float, bool]] = {}
         self._contradicted: dict[str, tuple[float, bool]] = {}
         self._alike: dict[str, tuple[float, dict[str, list[str]]]] = {}
@@ -140,6 +145,7 @@ class NoteSearcher:
         """Forget which scopes have notes, and how many: libraries were added, removed or scanned."""
         self._used.clear()
         self._sizes.clear()
+        self._counts.clear()
         self._contradicted.clear()
         self._alike.clear()
         self._tags.changed()
@@ -175,13 +181,22 @@ class NoteSearcher:
         self._candidates.close()
 
     def _size(self, scope: Scope) -> dict[str, NotesSize]:
-        """How much there is to search; remembered for some seconds."""
+        """What there is to search; remembered for some seconds."""
         known = self._sizes.get(scope.ns)
         if known is not None and known[0] > time.monotonic():
             return known[1]
         sizes = self._records.sizes(scope.readable)
         self._sizes[scope.ns] = (time.monotonic() + _USED_S, sizes)
         return sizes
+
+    def _counted(self, scope: Scope, sizes: Mapping[str, NotesSize]) -> dict[str, int]:
+        """The number of chunks by `ns`; counted again when any process has added some."""
+        newest = {ns: size.newest_chunk for ns, size in sizes.items()}
+        known = self._counts.get(scope.ns)
+        if known is None or known[0] <= time.monotonic() or known[1] != newest:
+            counts = self._records.chunk_counts(scope.readable) if newest else {}
+            known = self._counts[scope.ns] = (time.monotonic() + _COUNTED_S, newest, counts)
+        return known[2]
 
     def search(
         self,
@@ -237,7 +252,7 @@ class NoteSearcher:
             sought = Sought(scopes, query, terms, where, times.windows, times.clock, unindexed, _dated(sizes))
             found = self._candidates.find(sought, self._policy, degraded)
             pool = [chunk for chunk in found.pool if _meets(chunk, where)]
-            chunks = {ns: size.chunks for ns, size in sizes.items()}
+            chunks = self._counted(scope, sizes)
             known, keep = self._pool_tags.of(found, pool, chunks)
             words = count_renamed(found, chunks, sought.terms, self._analyzer.lexemes)
             if self._policy.when:

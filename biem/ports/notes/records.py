@@ -204,14 +204,14 @@ class ErasedNotes:
 
 @dataclass(frozen=True, slots=True)
 class NotesSize:
-    """Number of chunks of a scope, the latest and earliest date of its notes, if any has one, and how many notes the
-    index lacks in part.
+    """The id of the newest chunk of a scope, the latest and earliest date of its notes, if any has one, and whether the
+    index lacks notes in part.
     """
 
-    chunks: int
+    newest_chunk: str | None
     newest: datetime | None
     oldest: datetime | None
-    unindexed: int
+    unindexed: bool
 
 
 class NoteRecords(Protocol):
@@ -360,7 +360,10 @@ class NoteRecords(Protocol):
         """All chunks of one note, in order."""
 
     def sizes(self, scopes: Sequence[Scope]) -> dict[str, NotesSize]:
-        """How much there is, by `ns`; nothing for scopes without chunks."""
+        """What there is, by `ns`; nothing for scopes without notes. Costs the same however many there are."""
+
+    def chunk_counts(self, scopes: Sequence[Scope]) -> dict[str, int]:
+        """The number of chunks by `ns`; nothing for scopes without chunks. Each chunk is counted."""
 
     def tags(self, scopes: Sequence[Scope], ids: Sequence[int]) -> dict[int, TagInfo]:
         """Tags by id."""

@@ -436,7 +436,7 @@ def test_uses_of_tags_are_counted_after_a_scan(notes: PostgresNotes, library: Li
     assert [tag.shown for tag in notes.tag_list(scope, "la", 10)] == ["Lamp"]
     [known] = notes.libraries([scope])
     assert (known.scanned_at, known.full_at, known.report) == (DAY, DAY, {"new": 1})
-    assert notes.sizes([scope])[scope.ns].chunks == 2
+    assert notes.chunk_counts([scope]) == {scope.ns: 2}
 
 
 def test_lost_rows_and_other_models_are_indexed_again(
@@ -459,3 +459,25 @@ def test_lost_rows_and_other_models_are_indexed_again(
     assert notes.overdue(600.0) == 0
     admin.execute("UPDATE notes SET due_at = now() - interval '1 hour'")
     assert notes.overdue(600.0) == 1
+
+
+def test_what_there_is_to_search_is_known_by_scope(
+    notes: PostgresNotes, library: Library, scope: Scope, pool: Database
+) -> None:
+    assert (notes.sizes([scope]), notes.chunk_counts([scope])) == ({}, {})
+    notes.put(library, draft("a.md", chunk("one"), at=DAY))
+    first = notes.sizes([scope])[scope.ns]
+    assert (first.newest, first.oldest, first.unindexed) == (DAY, DAY, True)
+    notes.put(library, draft("b.md", chunk("two"), chunk("three", 1)))
+    second = notes.sizes([scope])[scope.ns]
+    assert second.newest_chunk is not None
+    assert first.newest_chunk is not None
+    assert second.newest_chunk > first.newest_chunk
+    assert notes.chunk_counts([scope]) == {scope.ns: 3}
+    # Where all are indexed or given up, the index lacks those that were given up
+    notes.fail(notes.claim(10, 60.0, retried=False), "a trial")
+    assert notes.sizes([scope])[scope.ns].unindexed
+    with pool.connection() as connection, connection.transaction():
+        connection.execute("SELECT set_config('biem.ns', '*', true)")
+        connection.execute("UPDATE notes SET state = 'indexed'")
+    assert not notes.sizes([scope])[scope.ns].unindexed

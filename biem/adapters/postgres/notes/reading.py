@@ -92,9 +92,12 @@ class PostgresNoteReading(Store):
 
     def sizes(self, scopes: Sequence[Scope]) -> dict[str, NotesSize]:
         return {
-            row.ns: NotesSize(row.chunks, row.newest, row.oldest, row.unindexed)
+            row.ns: NotesSize(row.newest_chunk, row.newest, row.oldest, row.unindexed)
             for row in self._read(scopes, "note_sizes", {})
         }
+
+    def chunk_counts(self, scopes: Sequence[Scope]) -> dict[str, int]:
+        return {row.ns: row.chunks for row in self._read(scopes, "note_chunk_counts", {})}
 
     # -- tags -------------------------------------------------------------------------------------------------------
 
