@@ -334,12 +334,14 @@ FROM note_chunks c JOIN notes n ON n.id = c.note_id JOIN note_libraries l ON l.i
 WHERE (c.id = ANY (%(ids)s::uuid[]) OR c.note_id = %(note)s::uuid) AND c.ns = ANY (%(scopes)s)
 ORDER BY c.place
 
--- note_sizes: newest chunk, span of time and whether the index lacks notes, by scope; each is one look into an index
-SELECT s.ns, (SELECT c.id::text FROM note_chunks c WHERE c.ns = s.ns ORDER BY c.id DESC LIMIT 1) AS newest_chunk,
-    (SELECT max(n.at) FROM notes n WHERE n.ns = s.ns) AS newest, (SELECT min(n.at) FROM notes n WHERE n.ns = s.ns) AS oldest,
-    EXISTS (SELECT FROM notes n WHERE n.ns = s.ns AND n.state IN ('pending', 'failed')) AS unindexed
-FROM unnest(%(scopes)s::text[]) AS s (ns)
-WHERE EXISTS (SELECT FROM notes n WHERE n.ns = s.ns)
+-- note_sizes: newest chunk, span of time and whether the index lacks notes, by scope; each is one look into an index, which a join need not be
+SELECT ns, newest_chunk, newest, oldest, unindexed FROM (
+    SELECT s.ns, (SELECT c.id::text FROM note_chunks c WHERE c.ns = s.ns ORDER BY c.id DESC LIMIT 1) AS newest_chunk,
+        (SELECT max(n.at) FROM notes n WHERE n.ns = s.ns) AS newest, (SELECT min(n.at) FROM notes n WHERE n.ns = s.ns) AS oldest,
+        EXISTS (SELECT FROM notes n WHERE n.ns = s.ns AND n.state IN ('pending', 'failed')) AS unindexed
+    FROM unnest(%(scopes)s::text[]) AS s (ns) OFFSET 0
+) found
+WHERE unindexed OR num_nonnulls(newest_chunk, newest) > 0
 
 -- note_chunk_counts: number of chunks by scope
 SELECT ns, count(*)::integer AS chunks FROM note_chunks WHERE ns = ANY (%(scopes)s) GROUP BY ns
