@@ -360,7 +360,7 @@ class NoteRecords(Protocol):
         """All chunks of one note, in order."""
 
     def sizes(self, scopes: Sequence[Scope]) -> dict[str, NotesSize]:
-        """What there is, by `ns`; nothing for scopes that have none to search. Costs the same however many there are."""
+        """What there is, by `ns`; nothing for scopes with none to search. Costs the same however many there are."""
 
     def chunk_counts(self, scopes: Sequence[Scope]) -> dict[str, int]:
         """The number of chunks by `ns`; nothing for scopes without chunks. Each chunk is counted."""
