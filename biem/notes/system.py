@@ -122,7 +122,8 @@ class NoteSystem:
         Returns what waits for the notes; its argument are the memories, best first, which have a say in their order.
         There are none where the scope has none, or they cannot be read.
         """
-        find = partial(self._find, scope, query, tags=tags, since=since, until=until)
+        limit = min(top_k, _MOST_HITS)
+        find = partial(self._find, scope, query, tags=tags, since=since, until=until, read=limit)
         if self.searcher.knows_none(scope):
             return lambda guides: NoteHits()  # noqa: ARG005
         running = self.searcher.submit(find)
@@ -132,7 +133,7 @@ class NoteSystem:
                 found = running.result()
                 if found is None:
                     return NoteHits()
-                return self.searcher.told(found, top_k=min(top_k, _MOST_HITS), guides=_named_in(guides))
+                return self.searcher.told(found, top_k=limit, guides=_named_in(guides))
             except StoreUnavailable as error:
                 logger.warning("recall continues without notes: %s", error)
                 return NoteHits(degraded=("notes",))
@@ -140,12 +141,19 @@ class NoteSystem:
         return told
 
     def _find(
-        self, scope: Scope, query: str, *, tags: Sequence[str], since: datetime | None, until: datetime | None
+        self,
+        scope: Scope,
+        query: str,
+        *,
+        tags: Sequence[str],
+        since: datetime | None,
+        until: datetime | None,
+        read: int,
     ) -> RankedPool | None:
         """The ranked notes for a query; None where the scope has none."""
         if not self.searcher.is_used(scope):
             return None
-        return self.searcher.find(scope, query, tags=tags, since=since, until=until)
+        return self.searcher.find(scope, query, tags=tags, since=since, until=until, read=read)
 
     def mark(self, scope: Scope, hits: list[Hit]) -> None:
         """Note in `why` of memories which note contradicts them; without notes this costs nothing."""

@@ -37,6 +37,7 @@ class MilvusCalls(ABC):
         self._lock = threading.Lock()
         self._client: MilvusClient | None = None
         self._opened = False
+        self._answered = False
 
     def open(self) -> None:
         """Connect, and open the collections. Idempotent."""
@@ -52,7 +53,7 @@ class MilvusCalls(ABC):
 
     @abstractmethod
     def _open(self, client: MilvusClient) -> None:
-        """Create what is missing, load it, and set `_opened`."""
+        """Create what is missing, load it, and set `_opened`; as soon as the server has answered, `_answered`."""
 
     def _call(self, work: Callable[[MilvusClient], T]) -> T:
         """Run `work`, again if the server has restarted and must load or create the collection first."""
@@ -67,17 +68,21 @@ class MilvusCalls(ABC):
             return work(self._ready())
 
     def _ready(self) -> MilvusClient:
-        """The client with its collection open; waits for another thread that opens it no longer than for an answer."""
+        """The client with its collection open; waits for another thread that opens it no longer than for an answer, or
+        while a server that has answered creates and loads it.
+        """
         client = self._client
         if client is not None and self._opened:
             return client
-        if not self._lock.acquire(timeout=self._timeout_s):
+        acquired = self._lock.acquire(timeout=self._timeout_s)
+        if not acquired and not (self._answered and self._lock.acquire(timeout=LOAD_TIMEOUT_S)):
             raise StoreUnavailable("still connecting to Milvus; check that it runs and BIEM_MILVUS_URI")
         try:
             client = self._connect()
             self._open(client)
             return client
         finally:
+            self._answered = False
             self._lock.release()
 
     def _connect(self) -> MilvusClient:

@@ -64,7 +64,9 @@ class MilvusIndex(MilvusCalls):
         if self._opened:
             return
         self._dialect = Dialect.of(server_version(client, self._timeout_s))
-        if not client.has_collection(self.collection, timeout=self._timeout_s):
+        there = client.has_collection(self.collection, timeout=self._timeout_s)
+        self._answered = True
+        if not there:
             try:
                 create(client, self.collection, self._dialect, dim=self._info.dim)
             except MilvusException:  # another process created it first, or it is an error

@@ -57,7 +57,9 @@ class MilvusNotes(MilvusCalls):
             return
         self._dialect = Dialect.of(server_version(client, self._timeout_s))
         for name, create in ((self.chunks, self._create_chunks), (self.tags, self._create_tags)):
-            if not client.has_collection(name, timeout=self._timeout_s):
+            there = client.has_collection(name, timeout=self._timeout_s)
+            self._answered = True
+            if not there:
                 try:
                     create(client)
                 except MilvusException:  # another process created it first, or it is an error
@@ -261,10 +263,11 @@ def _at(moment: datetime | None) -> int:
 
 
 def _expression(scopes: Sequence[Scope], where: NoteFilter) -> str:
-    """The filter for rows of these scopes that meet the conditions: hashes and integers, never a caller's text."""
-    parts = [one_of("ns", [scope.ns for scope in scopes])]
-    if where.libraries:
-        parts.append(one_of("library", [hashed(name) for name in where.libraries]))
+    """The filter for rows of these scopes that meet the conditions: hashes and integers, never a caller's text.
+
+    What fewest rows meet stands first: a condition is tested on the rows that met those before it only.
+    """
+    parts = []
     if where.notes:
         parts.append(one_of("note", [hashed(name) for name in where.notes]))
     if where.since is not None:
@@ -273,4 +276,7 @@ def _expression(scopes: Sequence[Scope], where: NoteFilter) -> str:
         parts.append(f"at > {_UNDATED}")
     if where.until is not None:
         parts.append(f"at < {microseconds(where.until)}")
+    if where.libraries:
+        parts.append(one_of("library", [hashed(name) for name in where.libraries]))
+    parts.append(one_of("ns", [scope.ns for scope in scopes]))
     return " and ".join(parts)

@@ -2,7 +2,7 @@
 
 words (and, where the index lacks notes, PostgreSQL's) ─► rows of these chunks ┐
 tags that the query names                                                      ├─► pool
-vector ─► dense; tags, or the nearest ─► their notes ─► dense within these      ┘
+vector ─► dense; tags, or the nearest ─► their notes ─► nearest chunks of these ┘
 """
 
 import logging
@@ -24,12 +24,12 @@ from biem.domain.text import late
 from biem.domain.times.bare import day_of_heading
 from biem.domain.times.spans import DAY, Window
 from biem.errors import BiemError, EmbedderUnavailable
-from biem.notes.search.rank import falls
-from biem.notes.search.scope_tags import CurrentTags, ScopeTags
+from biem.notes.search.rank import falls, nearest
+from biem.notes.search.scope_tags import CurrentTags, NoteVectors, ScopeTags
 from biem.notes.tags import identity
 from biem.ports import Embedder, Vector
 from biem.ports.notes.index import NoteFilter, NoteIndex
-from biem.ports.notes.records import NoteRecords, PoolChunk
+from biem.ports.notes.records import NoteRecords, PoolChunk, TaggedNotes
 
 logger = logging.getLogger("biem.notes")
 T = TypeVar("T")
@@ -39,6 +39,8 @@ _FOLLOWED = 2
 """Nearest tags whose notes are searched."""
 _MOST_NOTES = 64
 """Notes searched for the tags of a query."""
+_COMPARED = 256
+"""Chunks of these notes that are compared here: to read their vectors takes no longer than a search in the index."""
 _COMMON = 2_000
 """A tag of more chunks is not followed: chance would decide which of its notes are searched."""
 _PAUSE_S = 2.0
@@ -105,11 +107,14 @@ class NoteCandidates:
 class CandidateSearch:
     """Finds candidates. Thread-safe; `close` waits for running searches."""
 
-    def __init__(self, *, records: NoteRecords, index: NoteIndex, embedder: Embedder, tags: ScopeTags) -> None:
+    def __init__(
+        self, *, records: NoteRecords, index: NoteIndex, embedder: Embedder, tags: ScopeTags, vectors: NoteVectors
+    ) -> None:
         self._records = records
         self._index = index
         self._embedder = embedder
         self._tags = tags
+        self._vectors = vectors
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="biem-notes-search")
         self._down_until = 0.0
 
@@ -170,7 +175,7 @@ class CandidateSearch:
         self,
         sought: Sought,
         vector: Vector,
-        tagged: Callable[[], Sequence[str]],
+        tagged: Callable[[], TaggedNotes],
         policy: NoteRankPolicy,
         degraded: list[str],
     ) -> set[str]:
@@ -182,8 +187,13 @@ class CandidateSearch:
         running = [self._threads.submit(near, sought.where, policy.dense)]
         running += [self._threads.submit(near, then, policy.timed) for then in _timed(sought)]
         ids: set[str] = set()
-        if not sought.where.notes and (notes := tagged()):
-            ids |= set(near(replace(sought.where, notes=tuple(notes)), policy.tagged))
+        if not sought.where.notes:
+            found = tagged()
+            if found.chunks and sought.where == NoteFilter():
+                known = self._vectors.of(set(found.chunks.values()))
+                ids.update(nearest(vector, found.chunks, known, policy.tagged))
+            elif found.notes:
+                ids.update(near(replace(sought.where, notes=tuple(found.notes)), policy.tagged))
         return ids.union(*(each.result() for each in running))
 
     def _tagged(
@@ -193,7 +203,7 @@ class CandidateSearch:
         tags: Future[tuple[Sequence[int], CurrentTags]],
         policy: NoteRankPolicy,
         degraded: list[str],
-    ) -> list[str]:
+    ) -> TaggedNotes:
         """Notes of the rarer tags that the query names; where it names none, of the tags nearest to it.
 
         The search for the nearest costs most of all where chunks hardly share tags.
@@ -203,7 +213,7 @@ class CandidateSearch:
             near = self._ask(lambda: self._index.near_tags(sought.scopes, vector, policy.tags), degraded) or {}
             found = sorted(near, key=lambda key: (-near[key], key))[:_FOLLOWED]
         roots = {info.root for info in current.infos(found).values() if info.uses <= _COMMON}
-        return self._records.tagged(sought.scopes, sorted(roots), _MOST_NOTES)
+        return self._records.tagged_chunks(sought.scopes, sorted(roots), _MOST_NOTES, _COMPARED)
 
     def _ask(self, work: Callable[[], T], degraded: list[str]) -> T | None:
         """A search in the index; None while it is down."""
@@ -222,7 +232,7 @@ class CandidateSearch:
     def _read(self, sought: Sought, ids: Collection[str]) -> list[PoolChunk]:
         """The chunks of these ids as they are now; of a question about a time, each with the day of its headings."""
         found = self._records.pool(sought.scopes, sorted(ids), sought.terms, headings=bool(sought.times))
-        for chunk in found:
+        for chunk in found if sought.times else ():
             clock = chunk.at or sought.clock
             for heading in chunk.headings:
                 chunk.day = day_of_heading(heading, clock) or chunk.day

@@ -44,9 +44,11 @@ _NOTE_NOISE = 0.03
 """As `NoteRankPolicy.noise`, of these means."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RankedChunk:
-    """A chunk of the pool with its score and the parts of it."""
+    """A chunk of the pool with its score and the parts of it. Not frozen: a search makes 140, which takes three times
+    as long then.
+    """
 
     chunk: PoolChunk
     score: float
@@ -356,6 +358,16 @@ def _stacked(vectors: Sequence[Vector]) -> Vector:
     return np.concatenate(vectors).reshape(len(vectors), -1)
 
 
+def nearest(vector: Vector, keys: Mapping[str, bytes], vectors: Mapping[bytes, Vector], limit: int) -> list[str]:
+    """The chunks whose content is nearest to a vector, at most `limit`. `keys`: of the vector of each chunk."""
+    near = {chunk: vectors[key] for chunk, key in keys.items() if key in vectors}
+    chunks = [chunk for chunk, one in near.items() if one.shape == vector.shape]
+    if len(chunks) <= limit:
+        return chunks
+    cosines = _stacked([near[chunk] for chunk in chunks]) @ vector
+    return [chunks[place] for place in np.argpartition(-cosines, limit)[:limit].tolist()]
+
+
 def _tag_cosines(vector: Vector | None, totals: Sequence[Vector | None]) -> Values:
     """For each chunk the cosine of the query and the weighted sum of the vectors of its tags."""
     found = np.zeros(len(totals))
@@ -394,7 +406,7 @@ def _named(roots: Sequence[Mapping[int, float]], named: frozenset[int], tags: Ta
     """
     if not named:
         return np.zeros(len(roots))
-    has = [each.keys() & named for each in roots]
+    has = [[tag for tag in named if tag in each] for each in roots]
     there = set().union(*has)
     size = max(tags.sizes.values(), default=1)
     rare = {info.root: rareness(info.uses, size) for info in tags.infos.values() if info.root in there}

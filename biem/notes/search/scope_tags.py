@@ -1,4 +1,4 @@
-"""Tags by id as they are now, kept in this process: one query meets a thousand of them, and they hardly change."""
+"""Tags by id as they are now, and vectors, kept in this process: one query meets a thousand, and they hardly change."""
 
 import threading
 import time
@@ -7,13 +7,17 @@ from collections.abc import Collection, Mapping, Sequence
 
 from biem.domain.scope import Scope
 from biem.notes.tags import identity
+from biem.ports import Embedder, Vector
 from biem.ports.notes.records import NoteRecords, TagInfo
+from biem.recent import Recent
 
 _KEPT_S = 60.0
 """How long the number of chunks that have a tag is believed; scans of this process end it."""
 _MOST_TAGS = 50_000
 """Tags kept of all scopes."""
 _MOST_SCOPES = 256
+_VECTOR_BYTES = 40_000_000
+"""Vectors kept of all scopes."""
 
 
 class CurrentTags:
@@ -76,3 +80,24 @@ class ScopeTags:
         """Forget all: tags were counted again, or erased."""
         with self._lock:
             self._kept.clear()
+
+
+class NoteVectors:
+    """The vectors of chunks and tags, by the key of the text that each is of. Thread-safe."""
+
+    def __init__(self, records: NoteRecords, embedder: Embedder) -> None:
+        self._records = records
+        self._kept: Recent[bytes, Vector] = Recent(_VECTOR_BYTES // (embedder.info.dim * 4))
+
+    def of(self, keys: Collection[bytes]) -> dict[bytes, Vector]:
+        """The vectors of texts; those that are not embedded yet are left out."""
+        found, mark = self._kept.known(keys)
+        if missing := [key for key in keys if key not in found]:
+            loaded = self._records.load_vectors(missing)
+            self._kept.keep(loaded, mark)
+            found |= loaded
+        return found
+
+    def forget(self) -> None:
+        """Forget all that is kept: some notes were erased."""
+        self._kept.forget()

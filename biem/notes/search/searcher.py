@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -29,11 +29,11 @@ from biem.notes.search.candidates import CandidateSearch, Sought, count_dated, c
 from biem.notes.search.confidence import KEYWORDS, NoteConfidence
 from biem.notes.search.pool_tags import PoolTags
 from biem.notes.search.rank import NoteQuestion, RankedChunk, few_of_each, guided, ranked
-from biem.notes.search.scope_tags import CurrentTags, ScopeTags
+from biem.notes.search.scope_tags import CurrentTags, NoteVectors, ScopeTags
 from biem.notes.tags import identity, is_idle, stem
 from biem.ports import Analyzer, Clock, Embedder
 from biem.ports.notes.index import NoteFilter, NoteIndex
-from biem.ports.notes.records import NoteRecords, NotesSize, PoolChunk
+from biem.ports.notes.records import NoteRecords, NotesSize, PoolChunk, StoredPassage
 from biem.telemetry import Telemetry
 
 logger = logging.getLogger("biem.notes")
@@ -44,6 +44,10 @@ Rerank = Callable[[str, Sequence[str]], list[float] | None]
 _THREADS = 12
 _USED_S = 5.0
 """How long it is believed that a scope has notes, or has none."""
+_COUNTED_S = 600.0
+"""How long the number of chunks of a scope is believed while its newest chunk is the same: removals by other processes
+only lower it. Scans of this process end it.
+"""
 _ALIKE_S = 60.0
 """How long it is believed which files have one name; scans of this process end it."""
 _MOST_ALIKE = 256
@@ -67,6 +71,9 @@ class RankedPool:
     dated: frozenset[str] = frozenset()
     """Those of the query that name times."""
     degraded: tuple[str, ...] = ()
+    best: NoteHits = field(default_factory=NoteHits)
+    """The hits without a word of the memories, `read` in number, with their confidence."""
+    read: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +119,18 @@ class NoteSearcher:
         self._telemetry = telemetry
         self._calling = calling
         self._sizes: dict[str, tuple[float, dict[str, NotesSize]]] = {}
+        self._counts: dict[str, tuple[float, dict[str, str | None], dict[str, int]]] = {}
         self._used: dict[str, tuple[float, bool]] = {}
         self._contradicted: dict[str, tuple[float, bool]] = {}
         self._alike: dict[str, tuple[float, dict[str, list[str]]]] = {}
-        self._pool_tags = PoolTags(records, embedder)
+        self._vectors = NoteVectors(records, embedder)
+        self._pool_tags = PoolTags(self._vectors, embedder)
         self._confidence = NoteConfidence(analyzer=analyzer, embedder=embedder)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="biem-notes-recall")
         self._tags = ScopeTags(records)
-        self._candidates = CandidateSearch(records=records, index=index, embedder=embedder, tags=self._tags)
+        self._candidates = CandidateSearch(
+            records=records, index=index, embedder=embedder, tags=self._tags, vectors=self._vectors
+        )
 
     def is_used(self, scope: Scope) -> bool:
         """Whether a scope may read any notes; remembered for some seconds, so that scopes without cost nothing."""
@@ -134,12 +145,14 @@ class NoteSearcher:
         """Forget which scopes have notes, and how many: libraries were added, removed or scanned."""
         self._used.clear()
         self._sizes.clear()
+        self._counts.clear()
         self._contradicted.clear()
         self._alike.clear()
         self._tags.changed()
 
     def forget(self) -> None:
         """Forget all that is kept of notes: some were erased."""
+        self._vectors.forget()
         self._pool_tags.forget()
         self.changed()
 
@@ -168,13 +181,22 @@ class NoteSearcher:
         self._candidates.close()
 
     def _size(self, scope: Scope) -> dict[str, NotesSize]:
-        """How much there is to search; remembered for some seconds."""
+        """What there is to search; remembered for some seconds."""
         known = self._sizes.get(scope.ns)
         if known is not None and known[0] > time.monotonic():
             return known[1]
         sizes = self._records.sizes(scope.readable)
         self._sizes[scope.ns] = (time.monotonic() + _USED_S, sizes)
         return sizes
+
+    def _counted(self, scope: Scope, sizes: Mapping[str, NotesSize]) -> dict[str, int]:
+        """The number of chunks by `ns`; counted again when any process has added some."""
+        newest = {ns: size.newest_chunk for ns, size in sizes.items()}
+        known = self._counts.get(scope.ns)
+        if known is None or known[0] <= time.monotonic() or known[1] != newest:
+            counts = self._records.chunk_counts(scope.readable) if newest else {}
+            known = self._counts[scope.ns] = (time.monotonic() + _COUNTED_S, newest, counts)
+        return known[2]
 
     def search(
         self,
@@ -210,8 +232,11 @@ class NoteSearcher:
         tags: Sequence[str] = (),
         since: datetime | None = None,
         until: datetime | None = None,
+        read: int = 0,
     ) -> RankedPool:
-        """As `search`, but all that was found; `told` chooses from it."""
+        """As `search`, but all that was found; `told` chooses from it. `read`: for how many hits the texts are read at
+        once, while the caller still searches memories: these seldom change which notes are best.
+        """
         with self._telemetry.span("biem.notes.search") as span, self._calling():
             scopes, degraded = scope.readable, list[str]()
             wanted = [self._roots(scopes, [tag]) for tag in tags]
@@ -227,7 +252,7 @@ class NoteSearcher:
             sought = Sought(scopes, query, terms, where, times.windows, times.clock, unindexed, _dated(sizes))
             found = self._candidates.find(sought, self._policy, degraded)
             pool = [chunk for chunk in found.pool if _meets(chunk, where)]
-            chunks = {ns: size.chunks for ns, size in sizes.items()}
+            chunks = self._counted(scope, sizes)
             known, keep = self._pool_tags.of(found, pool, chunks)
             words = count_renamed(found, chunks, sought.terms, self._analyzer.lexemes)
             if self._policy.when:
@@ -239,20 +264,23 @@ class NoteSearcher:
             question = NoteQuestion(found.vector, words, times.windows, frozenset(roots), times.only, own)
             order = ranked(pool, question, known, self._weights, self._policy)
             keep()
+            servers = tuple(dict.fromkeys(degraded))
+            answer = RankedPool(scopes, query, order, found.tags, sought.terms, times.terms, servers)
+            if read:
+                answer = replace(answer, best=self._judged(answer, order, read), read=read)
             span.add(pool=len(pool))
-        servers = tuple(dict.fromkeys(degraded))
-        return RankedPool(scopes, query, order, found.tags, sought.terms, times.terms, servers)
+        return answer
 
     def told(self, found: RankedPool, *, top_k: int, guides: Collection[str] = ()) -> NoteHits:
         """The best of a pool. `guides`: names that the best memories of the same query mention; they raise chunks with
         tags of these names. Raises `StoreUnavailable` for PostgreSQL only.
         """
         with self._telemetry.span("biem.notes.told", top_k=top_k) as span:
-            order = guided(found.order, _named_by(guides, found), self._policy)
-            wanted = max(top_k, self._reranked)
-            hits = self._hits(found.scopes, few_of_each(order, self._policy.per_note, wanted))
-            # The confidence is fitted to the order of the formula
-            hits.confidence = self._confidence.of(found.query, hits, order, terms=found.terms, dated=found.dated)
+            named = _named_by(guides, found)
+            if found.read == top_k and not named:
+                hits = NoteHits(found.best, confidence=found.best.confidence)
+            else:
+                hits = self._judged(found, guided(found.order, named, self._policy), top_k)
             hits[:], failed = self._in_order(found.query, hits)
             hits.degraded = (*found.degraded, "reranker") if failed else found.degraded
             del hits[top_k:]
@@ -289,9 +317,19 @@ class NoteSearcher:
 
     # -- results ----------------------------------------------------------------------------------------------------
 
-    def _hits(self, scopes: Sequence[Scope], best: Sequence[RankedChunk]) -> NoteHits:
-        found = self._records.passages(scopes, [one.chunk.id for one in best])
-        alike = self._files_alike(scopes) if found else {}
+    def _judged(self, pool: RankedPool, order: Sequence[RankedChunk], top_k: int) -> NoteHits:
+        """The best, as many as are returned or as the reranker reads, with their confidence, which is fitted to the
+        order of the formula.
+        """
+        hits = self._hits(pool, few_of_each(order, self._policy.per_note, max(top_k, self._reranked)))
+        hits.confidence = self._confidence.of(pool.query, hits, order, terms=pool.terms, dated=pool.dated)
+        return hits
+
+    def _hits(self, pool: RankedPool, best: Sequence[RankedChunk]) -> NoteHits:
+        known = {hit.chunk.id: StoredPassage(hit.chunk, hit.note) for hit in pool.best}
+        missing = [one.chunk.id for one in best if one.chunk.id not in known]
+        found = {**known, **self._records.passages(pool.scopes, missing)} if missing else known
+        alike = self._files_alike(pool.scopes) if found else {}
         return NoteHits(
             NoteHit(
                 stored.chunk,

@@ -153,11 +153,10 @@ class PoolChunk:
 
 @dataclass(frozen=True, slots=True)
 class StoredPassage:
-    """A chunk as it is now, with its note and its index terms."""
+    """A chunk as it is now, with its note."""
 
     chunk: NotePassage
     note: Note
-    lexemes: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +185,15 @@ class NamedTags:
 
 
 @dataclass(frozen=True, slots=True)
+class TaggedNotes:
+    """Notes that have a tag."""
+
+    notes: Sequence[str] = ()
+    chunks: Mapping[str, bytes] = field(default_factory=dict)
+    """All of theirs, each with the key of its vector; none where they are too many."""
+
+
+@dataclass(frozen=True, slots=True)
 class ErasedNotes:
     """What an erasure removed: ids of chunks and tags for the index, rows by table before and after it."""
 
@@ -196,14 +204,14 @@ class ErasedNotes:
 
 @dataclass(frozen=True, slots=True)
 class NotesSize:
-    """Number of chunks of a scope, the latest and earliest date of its notes, if any has one, and how many notes the
-    index lacks in part.
+    """The id of the newest chunk of a scope, the latest and earliest date of its notes, if any has one, and whether the
+    index lacks notes in part.
     """
 
-    chunks: int
+    newest_chunk: str | None
     newest: datetime | None
     oldest: datetime | None
-    unindexed: int
+    unindexed: bool
 
 
 class NoteRecords(Protocol):
@@ -352,7 +360,10 @@ class NoteRecords(Protocol):
         """All chunks of one note, in order."""
 
     def sizes(self, scopes: Sequence[Scope]) -> dict[str, NotesSize]:
-        """How much there is, by `ns`; nothing for scopes without chunks."""
+        """What there is, by `ns`; nothing for scopes with none to search. Costs the same however many there are."""
+
+    def chunk_counts(self, scopes: Sequence[Scope]) -> dict[str, int]:
+        """The number of chunks by `ns`; nothing for scopes without chunks. Each chunk is counted."""
 
     def tags(self, scopes: Sequence[Scope], ids: Sequence[int]) -> dict[int, TagInfo]:
         """Tags by id."""
@@ -362,6 +373,9 @@ class NoteRecords(Protocol):
 
     def tagged(self, scopes: Sequence[Scope], tags: Sequence[int], limit: int) -> list[str]:
         """Notes that have one of these tags, themselves or in a chunk; at most `limit`."""
+
+    def tagged_chunks(self, scopes: Sequence[Scope], tags: Sequence[int], limit: int, most: int) -> TaggedNotes:
+        """The same, with the chunks of these notes unless there are more than `most`."""
 
     def tag_list(self, scope: Scope, prefix: str, limit: int) -> list[TagInfo]:
         """The tags of a scope whose name begins so, most used first."""

@@ -1,11 +1,15 @@
 """What the port `NoteIndex` promises, on a real Milvus."""
 
+import threading
 import uuid
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
+from biem.adapters.milvus import notes as milvus_notes
 from biem.adapters.milvus.collection import is_ours
 from biem.adapters.milvus.index import MilvusIndex
 from biem.adapters.milvus.inspection import MilvusInspection
@@ -13,6 +17,7 @@ from biem.adapters.milvus.notes import MilvusNotes
 from biem.bootstrap import Servers
 from biem.domain.node import new_id
 from biem.domain.scope import Scope
+from biem.errors import StoreUnavailable
 from biem.ports import EmbedderInfo, Vector
 from biem.ports.notes.index import ANY_NOTE, ChunkEntry, NoteFilter, TagEntry
 from tests.contract.conftest import unit
@@ -169,3 +174,55 @@ def test_ids_are_listed_by_range(index: MilvusNotes, scope: Scope) -> None:
     assert index.present([low, new_id()]) == {low}
     with pytest.raises(ValueError, match="not an id"):
         index.between('" or id > "', "", 10)
+
+
+class _LockOfOneWho:
+    """A lock that runs out of time for its second taker, as one does who waits while a server is slow."""
+
+    def __init__(self, waited: threading.Event) -> None:
+        self._inner = threading.Lock()
+        self._waited = waited
+
+    def acquire(self, timeout: float) -> bool:
+        if self._waited.is_set() or not self._inner.locked():
+            return self._inner.acquire(timeout=timeout)
+        self._waited.set()
+        return False
+
+    def release(self) -> None:
+        self._inner.release()
+
+
+@pytest.mark.parametrize("answered", [True, False])
+def test_who_needs_an_index_that_another_thread_opens_waits_once_the_server_has_answered(
+    build: Build, scope: Scope, monkeypatch: pytest.MonkeyPatch, *, answered: bool
+) -> None:
+    # Given a thread that opens an index, slower than a search may be, before or after the server's first answer
+    index = build("slow" if answered else "silent")
+    begun, waited, refused = threading.Event(), threading.Event(), threading.Event()
+    step = "add_indexes" if answered else "server_version"
+    usual = getattr(milvus_notes, step)
+
+    def slow(*arguments: Any, **named: Any) -> Any:
+        begun.set()
+        assert waited.wait(60)
+        if not answered:
+            assert refused.wait(60)
+        return usual(*arguments, **named)
+
+    monkeypatch.setattr(milvus_notes, step, slow)
+    monkeypatch.setattr(index, "_lock", _LockOfOneWho(waited))
+    with ThreadPoolExecutor(1) as threads:
+        opening = threads.submit(index.open)
+        assert begun.wait(60)
+        # When another one searches / Then it waits for the index, or says that the server does not answer
+        try:
+            if answered:
+                assert index.dense([scope], EAST, 1, ANY_NOTE) == {}
+            else:
+                with pytest.raises(StoreUnavailable, match="still connecting"):
+                    index.dense([scope], EAST, 1, ANY_NOTE)
+        finally:
+            waited.set()
+            refused.set()
+        opening.result(60)

@@ -18,7 +18,7 @@ from biem.domain.notes.library import Library
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
 from biem.errors import InvalidInput, NotFound
-from biem.ports.notes.records import ChunkDraft, NamedTags, NoteDraft, StoredChunksChanged, TagName
+from biem.ports.notes.records import ChunkDraft, NamedTags, NoteDraft, StoredChunksChanged, TaggedNotes, TagName
 from tests.contract.conftest import MODEL, Admin, in_scope, unit
 from tests.support.fakes import HeldClock
 
@@ -381,6 +381,25 @@ def test_a_renamed_tag_stands_for_another(notes: PostgresNotes, library: Library
         notes.rename_tag(scope, "unknown", TagName("x", "X"))
 
 
+def test_notes_of_a_tag_have_their_chunks_with_them_unless_these_are_many(
+    notes: PostgresNotes, library: Library, scope: Scope
+) -> None:
+    notes.put(library, draft("a.md", chunk("one", tags=("lamp",)), chunk("two", 1)))
+    notes.put(library, draft("b.md", chunk("three")))
+    tags = notes.named([scope], ["lamp"]).ids
+    found = notes.tagged_chunks([scope], tags, 10, 2)
+    assert found.notes == notes.tagged([scope], tags, 10)
+    assert sorted(found.chunks.values()) == sorted([sha256("one"), sha256("two")])
+    assert {one.id for one in notes.pool([scope], list(found.chunks))} == found.chunks.keys()
+    # Of more chunks, none is returned; nor any of another scope, nor without a tag
+    assert notes.tagged_chunks([scope], tags, 10, 1) == TaggedNotes(found.notes)
+    assert notes.tagged_chunks([Scope(user="nobody")], tags, 10, 2) == TaggedNotes([])
+    assert notes.tagged_chunks([scope], [], 10, 2) == TaggedNotes()
+    # And a tag that another stands for leads to the same notes
+    target = notes.rename_tag(scope, "lamp", TagName("lantern", "Lantern"))
+    assert notes.tagged_chunks([scope], [target], 10, 2) == found
+
+
 def test_an_erasure_leaves_vectors_that_others_have(notes: PostgresNotes, library: Library, scope: Scope) -> None:
     other = Scope(user=uuid.uuid4().hex)
     # Given texts that no other test wrote: a row of any scope keeps the vector of its text
@@ -417,7 +436,7 @@ def test_uses_of_tags_are_counted_after_a_scan(notes: PostgresNotes, library: Li
     assert [tag.shown for tag in notes.tag_list(scope, "la", 10)] == ["Lamp"]
     [known] = notes.libraries([scope])
     assert (known.scanned_at, known.full_at, known.report) == (DAY, DAY, {"new": 1})
-    assert notes.sizes([scope])[scope.ns].chunks == 2
+    assert notes.chunk_counts([scope]) == {scope.ns: 2}
 
 
 def test_lost_rows_and_other_models_are_indexed_again(
@@ -440,3 +459,25 @@ def test_lost_rows_and_other_models_are_indexed_again(
     assert notes.overdue(600.0) == 0
     admin.execute("UPDATE notes SET due_at = now() - interval '1 hour'")
     assert notes.overdue(600.0) == 1
+
+
+def test_what_there_is_to_search_is_known_by_scope(
+    notes: PostgresNotes, library: Library, scope: Scope, pool: Database
+) -> None:
+    assert (notes.sizes([scope]), notes.chunk_counts([scope])) == ({}, {})
+    notes.put(library, draft("a.md", chunk("one"), at=DAY))
+    first = notes.sizes([scope])[scope.ns]
+    assert (first.newest, first.oldest, first.unindexed) == (DAY, DAY, True)
+    notes.put(library, draft("b.md", chunk("two"), chunk("three", 1)))
+    second = notes.sizes([scope])[scope.ns]
+    assert second.newest_chunk is not None
+    assert first.newest_chunk is not None
+    assert second.newest_chunk > first.newest_chunk
+    assert notes.chunk_counts([scope]) == {scope.ns: 3}
+    # Where all are indexed or given up, the index lacks those that were given up
+    notes.fail(notes.claim(10, 60.0, retried=False), "a trial")
+    assert notes.sizes([scope])[scope.ns].unindexed
+    with pool.connection() as connection, connection.transaction():
+        connection.execute("SELECT set_config('biem.ns', '*', true)")
+        connection.execute("UPDATE notes SET state = 'indexed'")
+    assert not notes.sizes([scope])[scope.ns].unindexed

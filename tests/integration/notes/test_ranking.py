@@ -1,10 +1,15 @@
 """What tags are for: five vaults in which words and content alone find the wrong note."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 import biem
+from biem.domain.policies.jobs import SleepPolicy
+from biem.ports.notes.records import StoredPassage
+from tests.support.fakes import WordEmbedder
+from tests.support.servers import Configure
 
 
 def synced(memory: biem.Memory, root: Path, files: dict[str, str]) -> None:
@@ -240,3 +245,71 @@ def test_a_word_of_many_that_were_asked_for_is_little_of_the_question(memory: bi
     synced(memory, tmp_path, files)
     hits = memory.notes.search("why was the bus of the orchestra broken near Salzburg")
     assert {hit.note.path: hit.why["covered"] for hit in hits}["a.md"] < 0.5
+
+
+def test_texts_that_were_read_while_memories_were_searched_are_not_read_again(
+    memory: biem.Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {f"{name}.md": f"# {name}\n\nThe ferry of the harbour is {name}.\n" for name in ("red", "blue", "green")}
+    synced(memory, tmp_path, files)
+    searcher = memory._system.notes.searcher
+    passages, read = searcher._records.passages, list[str]()
+
+    def reading(scopes: Sequence[biem.Scope], ids: Sequence[str]) -> dict[str, StoredPassage]:
+        read.extend(ids)
+        return passages(scopes, ids)
+
+    monkeypatch.setattr(searcher._records, "passages", reading)
+    # When the best two are read with the search
+    found = searcher.find(memory.bound_to, "Which ferry is in the harbour?", read=2)
+    best = [one.chunk.id for one in found.order]
+    assert (read, len(best)) == (best[:2], 3)
+    # Then two hits need nothing more, and three need the text of the third alone
+    assert [hit.chunk.id for hit in searcher.told(found, top_k=2)] == best[:2]
+    assert read == best[:2]
+    assert [hit.chunk.id for hit in searcher.told(found, top_k=3)] == best
+    assert read == best
+
+
+def test_chunks_are_counted_again_only_after_another_process_has_added_some(
+    memory: biem.Memory,
+    settings: Configure,
+    embedder: WordEmbedder,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Given searches that each come after a pause
+    monkeypatch.setattr("biem.notes.search.searcher._USED_S", 0.0)
+    files = {f"{name}.md": f"# {name}\n\nThe ferry of the harbour is {name}.\n" for name in ("red", "blue")}
+    synced(memory, tmp_path, files)
+    records = memory._system.notes.searcher._records
+    counts, counted = records.chunk_counts, list[dict[str, int]]()
+
+    def counting(scopes: Sequence[biem.Scope]) -> dict[str, int]:
+        counted.append(counts(scopes))
+        return counted[-1]
+
+    monkeypatch.setattr(records, "chunk_counts", counting)
+    ns = memory.bound_to.ns
+    # When nothing changes / Then only the first one counts
+    for _ in range(3):
+        memory.notes.search("Which ferry is in the harbour?")
+    assert counted == [{ns: 2}]
+    # When another system with the same servers adds a note / Then the next search counts, and finds it
+    alone = settings(sleep=SleepPolicy(off=("notes",)))
+    with biem.connect(alone, scope=memory.bound_to, embedder=embedder) as other:
+        (tmp_path / "green.md").write_text("# green\n\nThe ferry of the harbour is green.\n", encoding="utf-8")
+        other.notes.sync(wait=False)
+        assert best(memory, "Which ferry is green?") == "green.md"
+        other.notes.sync()
+    assert counted == [{ns: 2}, {ns: 3}]
+    memory.notes.search("Which ferry is in the harbour?")
+    assert len(counted) == 2
+
+
+def test_scopes_without_notes_count_nothing(memory: biem.Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    records = memory._system.notes.searcher._records
+    monkeypatch.setattr(records, "chunk_counts", lambda _: pytest.fail("counted the chunks of a scope without notes"))
+    monkeypatch.setattr(records, "sizes", lambda _: pytest.fail("looked for notes of a scope that has none"))
+    memory.remember("The harbour has a ferry.")
+    assert memory.recall("What does the harbour have?").notes == []

@@ -122,3 +122,6 @@ def test_what_memories_name_decides_between_notes_that_are_alike(
     found = memory.recall(question).notes
     assert found[0].note.path == f"{language}/files.md"
     assert found[0].why["guided"] > 0 == found[1].why["guided"]
+    # Also where only one note is wanted, which may not be the best without the memory
+    [one] = memory.recall(question, top_k=1).notes
+    assert (one.note.path, one.chunk.body) == (found[0].note.path, found[0].chunk.body)

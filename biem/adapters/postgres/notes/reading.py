@@ -13,7 +13,7 @@ from biem.domain.scope import Scope
 from biem.domain.scores import bm25
 from biem.domain.text import sha256
 from biem.errors import NotFound
-from biem.ports.notes.records import NamedTags, NotesSize, PoolChunk, StoredPassage, TagInfo, TagName
+from biem.ports.notes.records import NamedTags, NotesSize, PoolChunk, StoredPassage, TaggedNotes, TagInfo, TagName
 
 _MATCHING_ROWS = 500
 """Chunks with any of the words that are scored: a common word has tens of thousands."""
@@ -92,9 +92,12 @@ class PostgresNoteReading(Store):
 
     def sizes(self, scopes: Sequence[Scope]) -> dict[str, NotesSize]:
         return {
-            row.ns: NotesSize(row.chunks, row.newest, row.oldest, row.unindexed)
+            row.ns: NotesSize(row.newest_chunk, row.newest, row.oldest, row.unindexed)
             for row in self._read(scopes, "note_sizes", {})
         }
+
+    def chunk_counts(self, scopes: Sequence[Scope]) -> dict[str, int]:
+        return {row.ns: row.chunks for row in self._read(scopes, "note_chunk_counts", {})}
 
     # -- tags -------------------------------------------------------------------------------------------------------
 
@@ -113,6 +116,14 @@ class PostgresNoteReading(Store):
         if not tags:
             return []
         return [row.id for row in self._read(scopes, "note_tagged", {"tags": list(tags), "most": limit})]
+
+    def tagged_chunks(self, scopes: Sequence[Scope], tags: Sequence[int], limit: int, most: int) -> TaggedNotes:
+        if not tags:
+            return TaggedNotes()
+        wanted = {"tags": list(tags), "most": limit, "chunks": most + 1}
+        rows = self._read(scopes, "note_tagged_chunks", wanted, binary=True)
+        chunks = {key: sha for key, sha in rows if sha is not None}
+        return TaggedNotes([key for key, sha in rows if sha is None], chunks if len(chunks) <= most else {})
 
     def tag_list(self, scope: Scope, prefix: str, limit: int) -> list[TagInfo]:
         wanted = {"ns": scope.ns, "prefix": prefix, "limit": limit}

@@ -111,4 +111,4 @@ def passage_of(row: Row) -> StoredPassage:
         tokens=row.tokens,
         tags=tuple(row.tags),
     )
-    return StoredPassage(chunk, note_of(row, row.note_id), row.lexemes)
+    return StoredPassage(chunk, note_of(row, row.note_id))

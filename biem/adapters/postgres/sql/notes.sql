@@ -324,7 +324,7 @@ FROM note_chunks c JOIN notes n ON n.id = c.note_id
 WHERE c.id = ANY (%(ids)s::uuid[]) AND c.ns = ANY (%(scopes)s)
 
 -- note_passages: chunks by id, or all of one note in order, with their texts
-SELECT c.id::text, c.place, c.line_start, c.line_end, c.levels, c.body, c.tokens, c.lexemes,
+SELECT c.id::text, c.place, c.line_start, c.line_end, c.levels, c.body, c.tokens,
     ARRAY(SELECT t.shown FROM unnest(c.chain) WITH ORDINALITY AS h (id, number) JOIN tags t ON t.id = h.id ORDER BY h.number) AS headings,
     ARRAY(SELECT t.shown FROM unnest(c.tag_ids) WITH ORDINALITY AS h (id, number) JOIN tags t ON t.id = h.id ORDER BY h.number) AS tags,
     n.id::text AS note_id, s.tenant, s.usr, s.project, l.name AS library, l.root, n.path, n.title, n.at, n.state,
@@ -334,13 +334,17 @@ FROM note_chunks c JOIN notes n ON n.id = c.note_id JOIN note_libraries l ON l.i
 WHERE (c.id = ANY (%(ids)s::uuid[]) OR c.note_id = %(note)s::uuid) AND c.ns = ANY (%(scopes)s)
 ORDER BY c.place
 
--- note_sizes: number of chunks, span of time and notes that the index lacks, by scope
-SELECT n.ns, (SELECT count(*) FROM note_chunks c WHERE c.ns = n.ns)::integer AS chunks, n.newest, n.oldest, n.unindexed
-FROM (
-    SELECT ns, max(at) AS newest, min(at) AS oldest,
-        count(*) FILTER (WHERE state IN ('pending', 'failed'))::integer AS unindexed
-    FROM notes WHERE ns = ANY (%(scopes)s) GROUP BY ns
-) n
+-- note_sizes: newest chunk, span of time and whether the index lacks notes, by scope; each is one look into an index, which a join need not be
+SELECT ns, newest_chunk, newest, oldest, unindexed FROM (
+    SELECT s.ns, (SELECT c.id::text FROM note_chunks c WHERE c.ns = s.ns ORDER BY c.id DESC LIMIT 1) AS newest_chunk,
+        (SELECT max(n.at) FROM notes n WHERE n.ns = s.ns) AS newest, (SELECT min(n.at) FROM notes n WHERE n.ns = s.ns) AS oldest,
+        EXISTS (SELECT FROM notes n WHERE n.ns = s.ns AND n.state IN ('pending', 'failed')) AS unindexed
+    FROM unnest(%(scopes)s::text[]) AS s (ns) OFFSET 0
+) found
+WHERE unindexed OR num_nonnulls(newest_chunk, newest) > 0
+
+-- note_chunk_counts: number of chunks by scope
+SELECT ns, count(*)::integer AS chunks FROM note_chunks WHERE ns = ANY (%(scopes)s) GROUP BY ns
 
 -- note_tags: tags by id, each with the one that stands for it
 WITH RECURSIVE asked AS MATERIALIZED (
@@ -367,6 +371,17 @@ SELECT id, same_as FROM tags WHERE same_as IS NOT NULL AND ns = ANY (%(scopes)s)
 -- note_tagged: notes that have one of these tags, or one that these stand for
 SELECT id::text FROM tagged_notes(%(scopes)s,
     %(tags)s::integer[] || ARRAY(SELECT t.id FROM tags t WHERE t.same_as = ANY (%(tags)s::integer[])), %(most)s)
+
+-- note_tagged_chunks: the same, and their chunks, each with the key of its vector
+WITH found AS MATERIALIZED (
+    SELECT id FROM tagged_notes(%(scopes)s,
+        %(tags)s::integer[] || ARRAY(SELECT t.id FROM tags t WHERE t.same_as = ANY (%(tags)s::integer[])), %(most)s)
+)
+SELECT id::text, NULL::bytea AS sha FROM found
+UNION ALL
+(SELECT c.id::text, c.body_sha FROM found f CROSS JOIN LATERAL (
+    SELECT id, body_sha FROM note_chunks WHERE note_id = f.id AND ns = ANY (%(scopes)s)
+) c LIMIT %(chunks)s)
 
 -- note_tag_list: tags whose name begins so, most used first
 SELECT id FROM tags WHERE ns = %(ns)s AND starts_with(name, %(prefix)s) AND NOT idle AND (uses > 0 OR same_as IS NOT NULL)

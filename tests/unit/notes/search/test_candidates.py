@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
+import numpy as np
 import pytest
 
 from biem.domain.policies.notes import NoteRankPolicy
@@ -12,10 +13,11 @@ from biem.domain.scope import Scope
 from biem.domain.times.spans import Window
 from biem.errors import StoreUnavailable
 from biem.notes.search.candidates import CandidateSearch, NoteCandidates, Sought, count_dated, count_renamed, paired
-from biem.notes.search.scope_tags import CurrentTags, ScopeTags
+from biem.notes.search.rank import nearest
+from biem.notes.search.scope_tags import CurrentTags, NoteVectors, ScopeTags
 from biem.ports import Vector
 from biem.ports.notes.index import NoteFilter, NoteIndex
-from biem.ports.notes.records import NamedTags, NoteRecords, PoolChunk, TagInfo
+from biem.ports.notes.records import NamedTags, NoteRecords, PoolChunk, TaggedNotes, TagInfo
 from tests.support.fakes import WordEmbedder
 
 DAY = datetime(2026, 3, 14, tzinfo=UTC)
@@ -30,6 +32,9 @@ class Records:
     def __init__(self) -> None:
         self.followed: list[str] = []
         self.matched: list[bool] = []
+        self.chunks: dict[str, bytes] = {}
+        self.vectors: dict[bytes, Vector] = {}
+        self.pooled: set[str] = set()
 
     def named(self, scopes: Sequence[Scope], names: Sequence[str]) -> NamedTags:
         return NamedTags(tuple(IDS[name] for name in names if name in IDS))
@@ -38,9 +43,12 @@ class Records:
         names = {number: name for name, number in IDS.items()}
         return {key: TagInfo(key, "ns", names[key], key, names[key], b"", False, USES[names[key]]) for key in ids}
 
-    def tagged(self, scopes: Sequence[Scope], tags: Sequence[int], limit: int) -> list[str]:
+    def tagged_chunks(self, scopes: Sequence[Scope], tags: Sequence[int], limit: int, most: int) -> TaggedNotes:
         self.followed += [name for name, number in IDS.items() if number in tags]
-        return [f"note {number}" for number in tags]
+        return TaggedNotes([f"note {number}" for number in tags], self.chunks)
+
+    def load_vectors(self, keys: Sequence[bytes]) -> dict[bytes, Vector]:
+        return {key: self.vectors[key] for key in keys if key in self.vectors}
 
     def matching(
         self,
@@ -57,6 +65,7 @@ class Records:
     def pool(
         self, scopes: Sequence[Scope], ids: Sequence[str], terms: Sequence[str], *, headings: bool
     ) -> list[PoolChunk]:
+        self.pooled.update(ids)
         return []
 
 
@@ -95,13 +104,18 @@ def search(
     unindexed: bool = False,
     times: Sequence[Window] = (),
     dated: tuple[datetime, datetime] | None = None,
+    since: datetime | None = None,
 ) -> None:
     """Seek the candidates of a query once."""
-    stored = cast("NoteRecords", records)
+    stored, embedder = cast("NoteRecords", records), WordEmbedder()
     candidates = CandidateSearch(
-        records=stored, index=cast("NoteIndex", index), embedder=WordEmbedder(), tags=ScopeTags(stored)
+        records=stored,
+        index=cast("NoteIndex", index),
+        embedder=embedder,
+        tags=ScopeTags(stored),
+        vectors=NoteVectors(stored, embedder),
     )
-    sought = Sought([Scope(user="one")], query, query.split(), NoteFilter(), times, DAY, unindexed, dated)
+    sought = Sought([Scope(user="one")], query, query.split(), NoteFilter(since=since), times, DAY, unindexed, dated)
     candidates.find(sought, NoteRankPolicy(), [])
     candidates.close()
 
@@ -126,6 +140,34 @@ def test_rare_tags_of_the_query_are_followed_and_the_nearest_where_it_names_none
     assert sorted(index.within) == sorted(
         [(), *([tuple(f"note {IDS[name]}" for name in followed)] if followed else [])]
     )
+
+
+def test_few_chunks_of_tagged_notes_are_compared_without_the_index() -> None:
+    records, index = Records(), Index()
+    # Given 25 chunks of the notes of a tag, of which one is not embedded yet and three are farther than the others
+    query, other = WordEmbedder().embed(["the harbour", "an orchard"], "query")
+    near, far = [f"near {number}" for number in range(21)], [f"far {number}" for number in range(3)]
+    records.chunks = {name: name.encode() for name in [*near, *far, "waiting"]}
+    records.vectors = dict.fromkeys((name.encode() for name in near), query)
+    records.vectors |= dict.fromkeys((name.encode() for name in far), other)
+    # When the query names this tag
+    search(records, index, "the harbour")
+    # Then the nearest of them are candidates, as many as a search in the index would give
+    assert index.within == [()]
+    assert len(records.pooled) == NoteRankPolicy().tagged
+    assert records.pooled < set(near)
+
+
+def test_chunks_of_tagged_notes_are_searched_in_the_index_if_the_caller_has_conditions() -> None:
+    records, index = Records(), Index()
+    records.chunks = {"one": b"one"}
+    search(records, index, "the harbour", since=DAY)
+    assert sorted(index.within) == [(), (f"note {IDS['harbour']}",)]
+
+
+def test_vectors_of_another_length_are_near_to_nothing() -> None:
+    mine, theirs = np.ones(2, dtype=np.float32), np.ones(3, dtype=np.float32)
+    assert nearest(mine, {"a": b"a", "b": b"b"}, {b"a": mine, b"b": theirs}, 5) == ["a"]
 
 
 @pytest.mark.parametrize(
