@@ -127,6 +127,8 @@ _TENSE = re.compile(
     r"\b(?:(?:did|was|were|had)(?:n['’]t)?|(?<!how )old|ago)\b|当时|\bwhy\b|为(?:什么|何|啥)", re.IGNORECASE
 )
 """Of a reason the later values of what it explains tell nothing."""
+_STILL = re.compile(r"^\W*(?:is|are|am|do|does|can|may|has|have|will)\b[^!?]*\bstill\b", re.IGNORECASE)
+"""Asks whether a former state holds: "Is old Mr Hale still alive?"."""
 _PRESENT = re.compile(
     r"\b(?:do|does|is|are|am|should|shall|can|will|must|may|wh\w+['’]s)\b|(?<![主重首纪摘])要(?!好)|该|(?<=[我你他她们都还前])得(?![过到了])|必须|应当",
     re.IGNORECASE,
@@ -154,7 +156,9 @@ def asks_of_the_past(text: str) -> bool:
     """Whether a question may be about a former state, including by its tense alone, unless it asks for the newest."""
     if asks_what_was(text):
         return True
-    return _TENSE.search(text) is not None and not (_NEWEST.search(text) or _only_tells(text))
+    if _TENSE.search(text) is None or _NEWEST.search(text) or _STILL.search(text):
+        return False
+    return not _only_tells(text)
 
 
 def asks_what_was(text: str) -> bool:

@@ -115,6 +115,8 @@ def test_the_past_tense_alone_does_not_ask_for_what_was_before(question: str, fo
         "How old is Pim?",
         "What was my last reading?",
         "我在旧金山住哪家酒店？",
+        "Is old Mr. Hale still alive?",
+        "Does my old boss still work at the port?",
     ],
 )
 def test_a_duty_or_the_newest_value_is_of_the_present(question: str) -> None:
