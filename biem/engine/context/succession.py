@@ -195,6 +195,8 @@ class Succession:
     def _is_of_other_one_named(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether the older names two relatives, of whom the question names one, and it only the other."""
         named = {name for _, name in older.matter.called}
+        if len(named) < _BOTH:
+            return False
         asked, said = (
             named & {name.rpartition(".")[2] for name in matter.persons}
             for matter in (self._question.matter, newer.matter)
