@@ -10,6 +10,7 @@ structure. Markup of chat templates and tool calls loses its opening sign.
 """
 
 import unicodedata
+from dataclasses import dataclass
 from functools import lru_cache
 
 from biem.domain.energy import indicator
@@ -25,8 +26,27 @@ PLACE_CHARS = 200
 """Maximum characters of the path and line of a note."""
 NAME_CHARS = 40
 """Maximum characters of a shown name of a speaker or an entity."""
-_REFERENCES = {False: ("asked: ", "of: "), True: ("回答：", "指：")}
-"""What stands before the question that a line answers and the message that it speaks of, by whether it is Chinese."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """What stands behind a memory, in one language."""
+
+    reason: str
+    """Before its reason."""
+    answers: str
+    """Before the question that it answers."""
+    speaks_of: str
+    """Before the message that it speaks of."""
+    until: str
+    disputed: str
+    claim: str
+    """Between this and the claim in dispute."""
+    note_disagrees: str
+
+
+_ENGLISH = _Marks("reason: ", "asked: ", "of: ", "until {}", "disputed since {}", ": ", "a note disagrees: ")
+_CHINESE = _Marks("理由：", "回答：", "指：", "有效至 {}", "{} 起有争议", "：", "与笔记不符：")
 _OPENED = "‹"
 """Replaces the sign that opens markup."""
 _MARKUP = late(
@@ -103,12 +123,14 @@ def told(node: Node, said: str, policy: ContextPolicy, *, chinese: bool = False)
 
     Its reason follows, unless the text has it; not in the layout `bare`.
 
-    The line of an untrusted memory begins with its origin, in either layout; `chinese`: in this language.
+    The line of an untrusted memory begins with its origin, in either layout. `chinese`: what is not the memory's own is
+    Chinese; otherwise only what follows a Chinese text is.
     """
     mark = f"[{unverified_mark(node.origin, chinese=chinese)}] " if node.trust == UNTRUSTED else ""
     if policy.layout == "bare":
         return mark + harmless(said, policy.item_chars)
-    why = "" if node.reason in node.text else f" (reason: {quoted(node.reason, REASON_CHARS)})"
+    marks = _CHINESE if chinese or is_han(said) else _ENGLISH
+    why = "" if node.reason in node.text else f" ({marks.reason}{quoted(node.reason, REASON_CHARS)})"
     return f"{mark}{speaker_of(node)}, {node.at:%Y-%m-%d}: {quoted(said, policy.item_chars)}{why}"
 
 
@@ -116,20 +138,21 @@ def item(hit: Hit, said: str, policy: ContextPolicy, *, chinese: bool = False) -
     """The lines of one hit, without its number: text, end of validity and entities; `chinese` as for `told`."""
     node = hit.node
     first = told(node, said, policy, chinese=chinese)
-    asked, of = _REFERENCES[chinese or is_han(said)]
+    marks = _CHINESE if chinese or is_han(said) else _ENGLISH
     if hit.answers is not None and policy.layout != "bare":
-        first += f" ({asked}{quoted(asking_part(hit.answers.text), REASON_CHARS)})"
+        first += f" ({marks.answers}{quoted(asking_part(hit.answers.text), REASON_CHARS)})"
     if hit.refers_to is not None and policy.layout != "bare":
-        first += f" ({of}{quoted(hit.refers_to.text, REASON_CHARS)})"
+        first += f" ({marks.speaks_of}{quoted(hit.refers_to.text, REASON_CHARS)})"
     if policy.marks:
         first = f"[{indicator(node.energy)} E={node.energy:.2f}] {first}"
     if "held_until" in hit.why and node.valid_to is not None:
-        first += f" (until {node.valid_to:%Y-%m-%d})"
+        first += f" ({marks.until.format(node.valid_to.date())})"
     elif "disputed_by" in hit.why:
-        only = f": {quoted(str(hit.why['disputed_claim']), REASON_CHARS)}" if "disputed_claim" in hit.why else ""
-        first += f" (disputed since {hit.why['disputed_since']}{only})"
+        claim = hit.why.get("disputed_claim")
+        only = "" if claim is None else f"{marks.claim}{quoted(str(claim), REASON_CHARS)}"
+        first += f" ({marks.disputed.format(hit.why['disputed_since'])}{only})"
     if "note_disagrees" in hit.why:
-        first += f" (a note disagrees: {harmless(str(hit.why['note_disagrees']), PLACE_CHARS)})"
+        first += f" ({marks.note_disagrees}{harmless(str(hit.why['note_disagrees']), PLACE_CHARS)})"
     names = [name for name in map(named, node.entities) if name]
     if not policy.repeat_entities:  # entities in the line would cost tokens twice
         known = first.lower()

@@ -20,7 +20,7 @@ from tests.support.fakes import START
 PLENTY = 1_000_000
 LINE = re.compile(
     r'(?P<number>\d+)\. (?P<speaker>[^":,]+), (?P<date>\d{4}-\d\d-\d\d): "(?P<text>[^"]*)"'
-    r'(?: \(reason: "[^"]*"\))?(?P<ours> \(until [\d-]+\))?'
+    r'(?: \((?:reason: |理由：)"[^"]*"\))?(?P<ours> \((?:until|有效至) [\d-]+\))?'
 )
 ENTITIES = re.compile(r'   Entities: [^":,]+(?:, [^":,]+)*')
 BARE = re.compile(r"\d+\. \[[●○◌] E=[01]\.\d\d\] .+")

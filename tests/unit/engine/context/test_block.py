@@ -171,6 +171,13 @@ def test_what_holds_no_more_says_until_when_it_held() -> None:
     assert 'Shanghai" (until' not in text
 
 
+def test_a_chinese_line_is_marked_in_chinese() -> None:
+    why = {"held_until": "2026-05-02T00:00:00+00:00"}
+    ended = hit("我住在北京", valid_to=datetime(2026, 5, 2, tzinfo=UTC), reason="公司在那儿")
+
+    assert '"我住在北京" (理由："公司在那儿") (有效至 2026-05-02)' in block(dataclasses.replace(ended, why=why)).text
+
+
 def test_what_is_disputed_says_since_when_and_in_which_words() -> None:
     disputes = {"disputed_by": "x", "disputed_since": "2026-05-02"}
     whole = dataclasses.replace(hit("The pool opens at 8"), why=disputes)
@@ -178,7 +185,7 @@ def test_what_is_disputed_says_since_when_and_in_which_words() -> None:
 
     text = block(whole, part).text
     assert 'at 8" (disputed since 2026-05-02)' in text
-    assert '(disputed since 2026-05-02: "琴房在三楼")' in text
+    assert '(2026-05-02 起有争议："琴房在三楼")' in text
 
 
 # -- picking and ordering ----------------------------------------------------------------------------------------------
