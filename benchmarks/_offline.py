@@ -21,7 +21,8 @@ from benchmarks.metrics import DEPTH
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.embedders.fitted import fitted_to
 from biem.config import Settings
-from biem.engine.recall.rank.pool import Found
+from biem.domain.speech.parts import parts_of
+from biem.engine.recall.rank.pool import Found, of_several_people
 from biem.engine.recall.rank.ranker import Answer, Ranker
 from biem.engine.recall.rank.score import rank
 from biem.ports import Embedder, Vectors, readers
@@ -73,10 +74,13 @@ class InMemory:
         terms = [self._analyzer.lexemes(turn.indexed_text) for turn in turns]
         words = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
         words.index([one or [""] for one in terms], show_progress=False)
+        several = of_several_people({turn.speaker for turn in turns})  # there none looks at the statements
+        parts = [[] if several else parts_of(turn.indexed_text) for turn in turns]
         rows = [
             readers.Turn(
                 turn.id, "offline", terms[place], vectors[place], "event", turn.speaker, turn.session, turn.at, place,
                 turn.text.rstrip()[-1:] in ("?", "？"), True, None, None,
+                parts=self._embedder.embed(parts[place], "passage") if parts[place] else None,
             )
             for place, turn in enumerate(turns)
         ]  # fmt: skip

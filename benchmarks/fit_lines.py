@@ -23,6 +23,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +53,8 @@ from biem.engine.context.lines import LineQuestion, LineReader, RatedLine
 from biem.engine.context.picking import LOOKED_AT, answering
 from biem.engine.context.relevance import line_features
 from biem.engine.context.silence import block_features
-from biem.engine.recall.hits import reference_of, score_of
+from biem.engine.recall.hits import alike_of, reference_of, refers_back, score_of
+from biem.engine.recall.passages import passages_of, with_passages
 from biem.engine.recall.rank.confidence import confidence
 from biem.ports import Embedder
 from biem.ports.embedding import Fitted
@@ -71,6 +73,7 @@ and `requests.txt` are few, and usual. `needed`: lives with messages of `request
 _SEED, _MADE = 21, (("en", 3), ("zh", 3), ("mixed", 2))
 _LONG = 50
 """Messages of a life by hand from which it is asked once more, with messages among its own that requests need."""
+_RULES = contradiction.build()
 _FEW = (1, 2, 4, 6)
 _ONE_IN = 3
 
@@ -173,7 +176,7 @@ def cases_of(lived: facts.Life, memory: InMemory, reader: LineReader) -> Iterato
             continue
         about = question.relevant | question.answers | question.stale
         for kind, without in (("known", frozenset[str]()), ("left out", about)) if about else (("never told", about),):
-            hits = recalled(lived, question, memory, without)
+            hits = recalled(lived, question, memory, frozenset(key.partition("/")[0] for key in without))
             yield from cases(lived.id, kind, question.id, question.text, hits, about, reader)
 
 
@@ -217,8 +220,10 @@ def recalled(lived: facts.Life, question: facts.Question, memory: InMemory, with
     places = answer.places(LOOKED_AT)
     ids = [answer.ordering.candidates[place].id for place in places]
     asked = answer.answered(ids)
-    likeness = answer.likeness([*ids, *asked.values()])
-    alike, changed, answering = answer.alike(ids, ()), answer.changed(ids), answer.answering([*ids, *asked.values()])
+    vectors = answer.vectors([*ids, *asked.values()])
+    likeness, changed, answering = answer.likeness(vectors), answer.changed(vectors), answer.answering(vectors)
+    passages = passages_of([_node(told[key]) for key in ids], answer, partial(refers_back, rules=_RULES))
+    alike = alike_of(ids, {}, answer, passages)
     hits, ceiling = list[Hit](), 1.0
     for place, key in zip(places, ids, strict=True):
         if is_courtesy(told[key].text) or len(hits) == LOOKED_AT:
@@ -237,8 +242,20 @@ def recalled(lived: facts.Life, question: facts.Question, memory: InMemory, with
         of_which = (one.id for one in (request, stated) if one is not None)
         if odds := [answering[one] for one in (key, *of_which) if one in answering]:
             why["answering"] = max(odds)
-        hits.append(replace(hit, why=why, answers=request, refers_to=stated, reports=reports))
+        hit = replace(hit, why=why, answers=request, refers_to=stated, reports=reports)
+        hit = with_passages(hit, passages[key], alike) if passages.get(key) else hit
+        if told[key].statements:
+            hit = replace(hit, passages=tuple(_referring(one, told[key], question) for one in hit.passages))
+        hits.append(hit)
     return Hits(hits, confidence=confidence(answer.grounds, ConfidenceWeights()), grounds=answer.grounds)
+
+
+def _referring(passage: Hit, turn: facts.Turn, question: facts.Question) -> Hit:
+    """The passage with the id of the statement that it tells, if that has to do with the question."""
+    told = turn.told_by(passage.node.text)
+    of = (told & ids for ids in (question.answers, question.stale, question.relevant))
+    ref = next((min(ids) for ids in of if ids), turn.id)
+    return replace(passage, node=replace(passage.node, ref=ref))
 
 
 def _node(turn: facts.Turn) -> Node:

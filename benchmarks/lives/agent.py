@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import cached_property
 
@@ -22,7 +23,7 @@ _NIGHT = timedelta(hours=9)
 _DEPTH = 10
 _MARK = re.compile(
     r"\b(?:until|disputed|no longer|outdated|superseded|replaced|former|was said|corrected)\b"
-    r"|直到|为止|有争议|已更新|已被|不再|此前|之前|更正",
+    r"|直到|为止|有效至|有争议|已更新|已被|不再|此前|之前|更正",
     re.IGNORECASE,
 )
 """What a block adds to a line that does not simply hold."""
@@ -45,6 +46,10 @@ class Agent:
         """Lines of the blocks before all of the user's messages …"""
         self.repeated = 0
         """… and of these, what the history of the same call holds."""
+
+    @cached_property
+    def _by_id(self) -> Mapping[str, Turn]:
+        return {turn.id: turn for turn in self._life.turns}
 
     @cached_property
     def _sessions(self) -> Mapping[str, list[Turn]]:
@@ -128,9 +133,9 @@ class Agent:
         hits = self.memory.recall(question.text, top_k=_DEPTH)
         return Shown(
             question,
-            tuple(lines_of(context, self._turns)),
+            tuple(self._telling(line) for line in lines_of(context, self._turns)),
             estimate_tokens(context.text),
-            tuple(self._turns(hit.node) for hit in hits),
+            tuple(self._telling(Line(self._turns(hit.node), text=hit.node.text)).turns for hit in hits),
             frozenset(turn.id for turn in history),
             {
                 "block": context.text,
@@ -140,12 +145,21 @@ class Agent:
             doubted=any(sentence in context.text for sentence in UNCERTAIN.values()),
         )
 
+    def _telling(self, line: Line) -> Line:
+        """The line, with the statements that it tells of a message of several."""
+        return replace(line, turns=told_by(self._by_id, line))
+
     def _turns(self, node: Node) -> frozenset[str]:
         """The turns that a memory stands for: its own, or those it was made of."""
         if node.ref:
             return frozenset([node.ref])
         made_of = [*node.metadata.get("sources", ()), *node.metadata.get("merged_from", ())]
         return frozenset[str]().union(*(self._turns(self.memory.get(key)) for key in made_of))
+
+
+def told_by(turns: Mapping[str, Turn], line: Line) -> frozenset[str]:
+    """The turns of a line with the statements that its text tells of them."""
+    return line.turns.union(*(turns[key].told_by(line.text) for key in line.turns if key in turns))
 
 
 def lines_of(context: Context, turns_of: Callable[[Node], frozenset[str]]) -> Iterator[Line]:

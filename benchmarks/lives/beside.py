@@ -28,7 +28,7 @@ def searched(system: System, life: Life) -> list[Shown]:
     for question, asked in zip(life.questions, conversation.questions, strict=True):
         keys = system.ask(conversation, asked)
         told = [turns[key] for key in keys[:_TOP]]
-        recalled = tuple(frozenset([key]) for key in keys)
+        recalled = tuple(turns[key].told_by(turns[key].text) for key in keys)
         found.append(_shown(life, question, told, recalled))
     return found
 
@@ -43,7 +43,7 @@ def last_turns(life: Life) -> list[Shown]:
 
 def _shown(life: Life, question: Question, told: Sequence[Turn], recalled: tuple[frozenset[str], ...] | None) -> Shown:
     text = "\n".join(turn.text for turn in told)
-    lines = tuple(Line(frozenset([turn.id]), text=turn.text) for turn in told)
+    lines = tuple(Line(turn.told_by(turn.text), text=turn.text) for turn in told)
     return Shown(question, lines, estimate_tokens(text), recalled, frozenset(history(life, question)), {"block": text})
 
 

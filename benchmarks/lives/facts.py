@@ -1,6 +1,6 @@
 """The facts of a life as they are stated and changed, the turns that carry them, and questions."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
@@ -30,6 +30,11 @@ class Key:
         return "|".join((self.possessor.id if self.possessor else "", self.kind, self.thing.id if self.thing else ""))
 
 
+def _letters(text: str) -> str:
+    """Its letters and digits: a block changes marks and spaces."""
+    return "".join(filter(str.isalnum, text)).casefold()
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One message. `sort` says what it is for: tell, change, hypo, small, courtesy, echo, guess and so on."""
@@ -45,6 +50,13 @@ class Turn:
     """Of the matter that it is said about, or alludes to."""
     speaker: str = ""
     """The name under which the message is recorded, where several people talk."""
+    statements: Mapping[str, str] = field(default_factory=dict)
+    """Of a message of several statements those that are asked for: their words by their ids, `TURN/NUMBER`."""
+
+    def told_by(self, text: str) -> frozenset[str]:
+        """What of this message a text tells: the message, and each statement of which it has the words."""
+        said = _letters(text)
+        return frozenset([self.id, *(key for key, words in self.statements.items() if _letters(words) in said)])
 
 
 @dataclass(frozen=True, slots=True)

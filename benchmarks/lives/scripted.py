@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
@@ -12,7 +13,8 @@ from benchmarks.lives.schedule import START
 
 BY_HAND = Path(__file__).with_name("by_hand")
 _BETWEEN = timedelta(seconds=47)
-_MESSAGE = re.compile(r"(?P<who>[udf])(?:@(?P<name>\S+))? (?:-|(?P<told>[^\s=+]+[=+]\S+)) (?P<text>.+)")
+_MESSAGE = re.compile(r"(?P<who>[udf])(?:@(?P<name>\S+))? (?:-|(?P<several>\*)|(?P<told>[^\s=+]+[=+]\S+)) (?P<text>.+)")
+_STATEMENT = re.compile(r"\[\[(?P<matter>[^\s=+]+)(?P<sign>[=+])(?P<value>[^\s:：]+)[:：]\s*(?P<words>.+?)\]\]")
 _TOLD = re.compile(r"(?P<matter>[^=+]+)(?P<sign>[=+])(?P<value>.+)")
 _QUESTION = re.compile(r"\?(?P<place>[+*]?)(?:none|(?P<past>past)? (?P<matter>\S+)) (?P<text>.+)")
 _OPENING = "?- "
@@ -66,6 +68,9 @@ class _Script:
         elif line.startswith("a "):
             self._say("assistant", line[2:], "reply", "")
         elif told := _MESSAGE.fullmatch(line):
+            if told["several"]:
+                self._say_several(told)
+                return
             facts = [fact for one in (told["told"] or "").split(",") if (fact := _TOLD.fullmatch(one))]
             key = facts[0]["matter"] if facts else ""
             turn = self._say(_ROLES[told["who"]], told["text"], "tell" if facts else "small", key, told["name"] or "")
@@ -73,6 +78,16 @@ class _Script:
                 self._tell(fact["matter"], fact["value"], turn, also=fact["sign"] == "+")
         else:
             raise ValueError(f"{self._name}: no known form: {line}")
+
+    def _say_several(self, told: re.Match[str]) -> None:
+        """A message of several statements, `[[MATTER=VALUE: words]]`, with line breaks as `\\n`."""
+        found = list(_STATEMENT.finditer(told["text"]))
+        text = _STATEMENT.sub(lambda one: one["words"], told["text"]).replace("\\n", "\n")
+        turn = self._say(_ROLES[told["who"]], text, "tell", found[0]["matter"] if found else "", told["name"] or "")
+        statements = {f"{turn}/{number}": one["words"].replace("\\n", "\n") for number, one in enumerate(found)}
+        self.turns[-1] = replace(self.turns[-1], statements=statements)
+        for key, one in zip(statements, found, strict=True):
+            self._tell(one["matter"], one["value"], key, also=one["sign"] == "+")
 
     def _tell(self, name: str, value: str, turn: str, *, also: bool) -> None:
         matter = self._matters.setdefault(name, Matter(Key(None, name, None)))

@@ -206,6 +206,10 @@ def _indexed(memory: Draft | Node) -> str:
     return in_first_person(memory.text, fact=not memory.conversation)
 
 
+PASSAGE = "#"
+"""Between the id of a message and the number of one of its passages."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """One recalled memory: `score` in [0, 1] orders the hits of one query, `why` holds the value of every signal."""
@@ -220,7 +224,8 @@ class Hit:
     source design.
     """
     alike: Mapping[str, float] = field(default_factory=dict)
-    """Likeness, 0.15 to 1, of the other hits of this recall that tell of much the same, by the id of their memories."""
+    """Likeness, 0.15 to 1, of the other hits of this recall that tell of much the same, by the id of their memories, or
+    of their `passages`."""
     replaces: Node | None = None
     """The memory that it replaced, if that was among the candidates: "No, Thursday" alone does not say of what."""
     answers: Node | None = None
@@ -233,6 +238,16 @@ class Hit:
     """
     reports: bool = False
     """The assistant tells in it what it did or found out, or how something stands, which the user did not say."""
+    passages: tuple["Hit", ...] = ()
+    """Of a message with several statements those nearest to the query, each as a hit: the text of its memory is the
+    statement, and its id that of the message, with `#` and a number for all but the nearest."""
+    told: tuple[str, ...] = ()
+    """The statements of it that a block tells, best first; empty for the whole."""
+
+    @property
+    def whole(self) -> str:
+        """The id of the memory, of a passage that of its message."""
+        return self.node.id.partition(PASSAGE)[0]
 
 
 class Hits(list[Hit]):

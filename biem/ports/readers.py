@@ -10,7 +10,7 @@ from biem.domain.link import Link
 from biem.domain.node import Node
 from biem.domain.paging import Page
 from biem.domain.scope import Scope, ScopeSummary
-from biem.ports.embedding import Vector
+from biem.ports.embedding import Vector, Vectors
 from biem.ports.index import Filter
 
 
@@ -45,6 +45,8 @@ class Turn(NamedTuple):
     """It was revised since `as_of`, and these are the values that it had then."""
     believed: bool = True
     """Whether it is not untrusted."""
+    parts: Vectors | None = None
+    """The vectors of its statements, one a row, if it has several (`biem.domain.speech.parts`)."""
 
 
 @dataclass(frozen=True, slots=True)

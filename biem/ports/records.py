@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
 from biem.domain.fields import Analysis
 from biem.domain.node import Draft, Node, new_id
 from biem.domain.prompt.contents import Revised
 from biem.domain.scope import Scope
-from biem.ports.embedding import Vector
+from biem.ports.embedding import Vector, Vectors
 from biem.ports.index import Filter
 
 
@@ -242,8 +243,15 @@ class Records(Protocol):
     def load_vectors(self, model: str, keys: Sequence[bytes]) -> dict[bytes, Vector]:
         """The persistent embedding cache: vectors by SHA-256 of the embedded text."""
 
-    def save_vectors(self, model: str, vectors: Mapping[bytes, Vector]) -> None:
-        """Add vectors of stored texts to the persistent embedding cache. Existing entries stay."""
+    def save_vectors(
+        self, model: str, vectors: Mapping[bytes, Vector], parts: Mapping[bytes, Vectors] = MappingProxyType({})
+    ) -> None:
+        """Add vectors of stored texts to the persistent embedding cache. Existing entries stay. `parts`: of texts with
+        several statements also those of the statements, in their order.
+        """
+
+    def undivided(self, model: str, keys: Sequence[bytes]) -> list[bytes]:
+        """Those of these texts of which the cache has a vector, and none of their statements."""
 
     def active(self, model: str) -> Iterator[list[tuple[Node, str, Vector | None]]]:
         """Every active memory with its lexemes and cached vector, in batches; the input of a reindex."""

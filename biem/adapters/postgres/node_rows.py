@@ -15,7 +15,7 @@ from biem.domain.policies import Policies
 from biem.domain.scope import Scope
 from biem.domain.text import sha256
 from biem.domain.trust import LEVELS, rank
-from biem.ports import Clock, Touched, Vector
+from biem.ports import Clock, Touched, Vector, Vectors
 
 EXPIRED = "expired"
 """Why a memory was archived at its expiry."""
@@ -136,6 +136,13 @@ def fields_of(stored: Mapping[str, Sequence[str]] | None) -> Fields:
 def vector_of(packed: bytes | None) -> Vector | None:
     """A vector as the table `embeddings` keeps it; None for none."""
     return None if packed is None else np.frombuffer(packed, dtype="<f4")
+
+
+def parts_of(packed: bytes | None, whole: bytes | None) -> Vectors | None:
+    """The vectors of the statements of a text, one a row, each with as many numbers as that of the whole; else None."""
+    if packed is None or not whole or len(packed) % (len(whole) // 2):
+        return None
+    return np.frombuffer(packed, dtype="<f2").astype(np.float32).reshape(-1, len(whole) // 4)
 
 
 def analysis_json(memory_id: str, analysis: Analysis) -> dict[str, Any]:

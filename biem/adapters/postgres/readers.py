@@ -9,7 +9,7 @@ import numpy as np
 
 from biem.adapters.postgres.database import ALL_SCOPES, Database, Row
 from biem.adapters.postgres.metadata_path import scoped_path
-from biem.adapters.postgres.node_rows import Store, scope_of, vector_of
+from biem.adapters.postgres.node_rows import Store, parts_of, scope_of, vector_of
 from biem.adapters.postgres.records import conditions, searched, tsquery
 from biem.domain.node import Node
 from biem.domain.scope import Scope, ScopeSummary
@@ -175,6 +175,7 @@ def _turn(row: Row) -> Turn:
         row.accesses,
         row.energy,
         believed=row.trust > 0,
+        parts=parts_of(row.parts, row.vector),
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from biem.domain.scope import Scope
 from biem.domain.scores import bm25
 from biem.domain.text import storable
 from biem.domain.trust import rank
-from biem.ports import Candidates, Clock, Filter, Touched, Vector, Write, Written
+from biem.ports import Candidates, Clock, Filter, Touched, Vector, Vectors, Write, Written
 
 _TEXT_SEARCH_ROWS = 500
 _PAGE = 500
@@ -201,9 +202,15 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
         rows = self._database.fetch(ALL_SCOPES, "load_vectors", (model, list(keys)), binary=True)
         return {key: np.frombuffer(vector, dtype="<f4") for key, vector in rows if len(vector) % 4 == 0}
 
-    def save_vectors(self, model: str, vectors: Mapping[bytes, Vector]) -> None:
+    def save_vectors(
+        self, model: str, vectors: Mapping[bytes, Vector], parts: Mapping[bytes, Vectors] = MappingProxyType({})
+    ) -> None:
         packed = [vector.astype("<f4").tobytes() for vector in vectors.values()]
-        self._database.execute(ALL_SCOPES, "save_vectors", (model, list(vectors), packed))
+        packed_parts = [parts[key].astype("<f2").tobytes() if key in parts else None for key in vectors]
+        self._database.execute(ALL_SCOPES, "save_vectors", (model, list(vectors), packed, packed_parts))
+
+    def undivided(self, model: str, keys: Sequence[bytes]) -> list[bytes]:
+        return [row.sha256 for row in self._database.fetch(ALL_SCOPES, "undivided", (model, list(keys)), binary=True)]
 
     def active(self, model: str) -> Iterator[list[tuple[Node, str, Vector | None]]]:
         after = FIRST_ID

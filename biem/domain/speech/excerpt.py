@@ -1,10 +1,12 @@
 """The relevant part of a long text for a query: whole sentences, in their order, within a length."""
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 _SENTENCE_END = re.compile(r"(?<=[。！？；\n])|(?<!\n\d\.)(?<!\n\d\d\.)(?<=[.!?;])\s+")
 """Not after the number of an item of a list."""
+ITEM = re.compile(r"^(?:[-*•·–]|\d{1,3}[.)、．])\s*(?=\S)")
+"""What stands before an item of a list."""
 _GAP = " ... "
 _MOST_CHARS = 20_000
 """Maximum characters that are split into words: of a longer text the part with most of the terms."""
@@ -14,8 +16,16 @@ _LEAST_ROOM, _LONGEST_WORD = 16, 20
 """Minimum characters of a part of a sentence, and those in which the end of a word is looked for."""
 
 
-def excerpt(text: str, limit: int, asked: Collection[str], terms_of: Callable[[str], Iterable[str]]) -> str:
+def excerpt(
+    text: str,
+    limit: int,
+    asked: Collection[str],
+    terms_of: Callable[[str], Iterable[str]],
+    told: Sequence[str] = (),
+) -> str:
     """`text` if it has at most `limit` characters; else those of its sentences that share most terms with `asked`.
+
+    `told`: statements of it, best first, whose sentences come before all others.
 
     Sentences after the best one fill the remaining room, because an answer often follows its question. Gaps are marked
     with `...`. Of a best sentence that is too long, such as a line without punctuation, the part with most of the terms
@@ -26,11 +36,12 @@ def excerpt(text: str, limit: int, asked: Collection[str], terms_of: Callable[[s
     wanted = set(asked)
     begin = _where_to_read(text, wanted)
     read = text[begin : begin + _MOST_CHARS]
-    sentences = [piece.strip() for piece in _SENTENCE_END.split(read) if piece and piece.strip()]
+    sentences = split_sentences(read)
     if begin and len(sentences) > 1:
         del sentences[0]  # probably cut
     shared = [len(wanted.intersection(terms_of(sentence))) for sentence in sentences]
-    order = sorted((place for place in range(len(sentences)) if shared[place]), key=lambda place: -shared[place])
+    by_terms = sorted((place for place in range(len(sentences)) if shared[place]), key=lambda place: -shared[place])
+    order = [*_places(sentences, told), *by_terms]
     if not order:
         return text
     best = order[0]
@@ -43,6 +54,19 @@ def excerpt(text: str, limit: int, asked: Collection[str], terms_of: Callable[[s
         if len(longer := _joined(sentences, wider, begun=begun, ended=ended)) <= limit:
             shown, kept = longer, wider
     return shown
+
+
+def split_sentences(text: str) -> list[str]:
+    """The sentences and items of lists of a text, stripped."""
+    return [piece.strip() for piece in _SENTENCE_END.split(text) if piece and piece.strip()]
+
+
+def _places(sentences: Sequence[str], told: Iterable[str]) -> Iterator[int]:
+    """Of each statement the longest sentence that has it, or that it has: an item follows the heading of its list."""
+    for one in told:
+        found = [place for place, sentence in enumerate(sentences) if one in sentence or ITEM.sub("", sentence) in one]
+        if found:
+            yield max(found, key=lambda place: len(sentences[place]))
 
 
 def _part(sentence: str, limit: int, wanted: set[str], terms_of: Callable[[str], Iterable[str]]) -> str:

@@ -55,6 +55,7 @@ class Reindexer:
                 missing = [node.indexed_text for node, _, vector in page if vector is None]
                 computed = iter(self._encoder.vectors_taken(missing) if missing else ())
                 vectors = [next(computed) if vector is None else vector for _, _, vector in page]
+                self._encoder.divide(node.indexed_text for node, _, _ in page)
                 entries = [
                     entry_of(node, lexemes, vector)
                     for (node, lexemes, _), vector in zip(page, vectors, strict=True)

@@ -98,7 +98,7 @@ def render(
         if len(picked) == most:
             omitted[hit.node.id] = "places"
             continue
-        said = excerpt(hit.node.text, policy.item_chars, reader.asked, reader.terms_of)
+        said = excerpt(hit.node.text, policy.item_chars, reader.asked, reader.terms_of, hit.told)
         shown = _shown(hit.node, said if hit.answers is None else f"{hit.answers.text} {said}", policy)
         words = frozenset(reader.terms_of(shown)) or frozenset([shown])
         lines = item(hit, said, policy)

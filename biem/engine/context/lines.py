@@ -182,7 +182,7 @@ class LineReader:
         return replace(matter, things=things, persons=persons)
 
     def lines(self, hits: Sequence[Hit], question: LineQuestion) -> list[RatedLine] | None:
-        """The hits as lines; None if no hit has a likeness, so that the order of the hits is kept.
+        """The hits as lines, one for each passage; None if no hit has a likeness, so that the order of hits is kept.
 
         Rankings of the source designs have none, nor have recalls without an embedder.
         """
@@ -191,6 +191,8 @@ class LineReader:
         asked, terms = question.matter, question.terms
         persons = asked.persons - {"you"}
         several = len(named_speakers(hits)) > 1  # then "I" may be anyone
+        if not several:
+            hits = [one for hit in hits for one in hit.passages or (hit,)]
         meant = speakers_meant(persons, hits)
         lines = []
         for hit, found in zip(hits, _likenesses(hits), strict=True):

@@ -9,6 +9,7 @@ block is empty if probably no line answers (`silence`). Thread-safe.
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from biem.domain.node import Hit
 from biem.domain.policies.context import ContextPolicy
@@ -90,8 +91,8 @@ class Picker:
         if not asked.former and not are_of_several_people(lines):
             lift_late_corrections(lines, self._rules, least, all_known=len(hits) < LOOKED_AT)
         lift_repeated(lines, self._terms_of)
-        shown = [line for line in lines if line.worth >= least]
-        return [line.hit for line in sorted(shown, key=_by_worth)[:most]], sure
+        shown = sorted((line for line in lines if line.worth >= least), key=_by_worth)
+        return _whole([line.hit for line in shown], hits)[:most], sure
 
     def sureness(self, hits: Sequence[Hit], question: str, confidence: float, personal: float = 0.0) -> float:
         """The probability, 0 to 1, that one of the hits answers; `min_confidence` is its threshold."""
@@ -151,6 +152,18 @@ class Picker:
         elif _OF_AN_ACT.search(question.text):
             lift_sure_successors(lines, Succession(lines, question), least)
         show_disputing(lines, least)
+
+
+def _whole(chosen: Sequence[Hit], hits: Sequence[Hit]) -> list[Hit]:
+    """These hits, with one for all passages of a message, which has the statements to tell, best first."""
+    told = dict[str, list[Hit]]()
+    for one in chosen:
+        told.setdefault(one.whole, []).append(one)
+    of = {hit.node.id: hit for hit in hits if hit.passages}
+    return [
+        replace(of[key], told=tuple(one.node.text for one in some)) if key in of else some[0]
+        for key, some in told.items()
+    ]
 
 
 def _sure(

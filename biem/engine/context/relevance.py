@@ -72,7 +72,11 @@ def log_odds(features: Mapping[str, float]) -> float:
 def line_features(lines: Sequence[RatedLine], question: LineQuestion) -> list[dict[str, float]]:
     """The features of each line, named as the weights are."""
     asked = question.matter
-    usual = (sum(line.like for line in lines) + max(0, _HITS - len(lines)) * _UNLIKE) / max(_HITS, len(lines))
+    best = dict[str, float]()
+    for line in lines:
+        best[line.hit.whole] = max(line.like, best.get(line.hit.whole, 0.0))
+    place_of = {whole: place for place, whole in enumerate(best)}
+    usual = (sum(best.values()) + max(0, _HITS - len(best)) * _UNLIKE) / max(_HITS, len(best))
     likest = max(line.like for line in lines)
     holders = Counter(term for line in lines for term in line.terms & question.terms)
     persons, asked_kin = asked.persons - {"you", "me"}, relatives(asked)
@@ -88,7 +92,7 @@ def line_features(lines: Sequence[RatedLine], question: LineQuestion) -> list[di
         found.append(
             {
                 "odds": min(max(odds(line.hit.score), -_SUREST), _SUREST),
-                "rank": place / _HITS,
+                "rank": place_of[line.hit.whole] / _HITS,
                 "like": line.like,
                 "ahead": line.like - usual,
                 "behind": likest - line.like,

@@ -6,14 +6,16 @@ Embeddings are cached by text, the index replaces rows on a retry, completion is
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from itertools import islice
 from uuid import uuid4
 
 import numpy as np
 
 from biem.domain.node import Node
 from biem.domain.policies.writing import EncodePolicy
+from biem.domain.speech.parts import parts_of
 from biem.domain.text import sha256
 from biem.engine.encode.integrate import Integrator
 from biem.engine.encode.lease import kept
@@ -278,10 +280,31 @@ class EncodeWorker:
             part = unknown[start : start + self._policy.batch]
             with self._telemetry.span("biem.encode.embed", texts=len(part)):
                 fresh = self._embed([missing[key] for key in part])
+                parts = self._parts({key: missing[key] for key in part})
             added = {key: np.ascontiguousarray(vector) for key, vector in zip(part, fresh, strict=True)}
-            self._records.save_vectors(model, added)
+            self._records.save_vectors(model, added, parts)
             known |= added
         return [known[key] for key in keys]
+
+    def _parts(self, texts: Mapping[bytes, str]) -> dict[bytes, Vectors]:
+        """The vectors of the statements of those of these texts that have several."""
+        said = {key: parts for key, text in texts.items() if (parts := parts_of(text))}
+        every = [one for parts in said.values() for one in parts]
+        batches = (every[start : start + self._policy.batch] for start in range(0, len(every), self._policy.batch))
+        embedded = iter([vector for batch in batches for vector in self._embed(batch)])
+        return {key: np.stack(list(islice(embedded, len(parts)))) for key, parts in said.items()}
+
+    def divide(self, texts: Iterable[str]) -> None:
+        """Embed the statements of those of these texts that an older version embedded as wholes only."""
+        several = {sha256(text): text for text in texts if parts_of(text)}
+        missing = self._records.undivided(self._embedder.info.id, list(several)) if several else []
+        for key, vector in self._known(missing).items() if missing else ():
+            try:
+                parts = self._parts({key: several[key]})
+            except InvalidInput as error:
+                logger.warning("a text is compared as a whole only: %s", error)
+            else:
+                self._records.save_vectors(self._embedder.info.id, {key: vector}, parts)
 
     def vectors_taken(self, texts: Sequence[str]) -> list[Vector | None]:
         """As `vectors`, with None for each text that the embedder refuses while it accepts others."""

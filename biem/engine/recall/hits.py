@@ -3,6 +3,8 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from types import MappingProxyType
 from typing import NamedTuple
 
 from biem.domain.node import Hit, Node
@@ -18,11 +20,14 @@ from biem.domain.speech.reports import (
 )
 from biem.domain.trust import UNTRUSTED
 from biem.engine.query.request import Request
+from biem.engine.recall.passages import MessagePart, passages_of, with_passages
 from biem.engine.recall.rank.newer_first import newest_first
 from biem.engine.recall.rank.ranker import Answer
 from biem.ports import Records
 from biem.ports.contradiction import ContradictionRules
 
+_COMPARED = 24
+"""Number of the best candidates that are compared with each other."""
 _PLAIN, _SCALE = 4.0, 2.0
 """Ranking score that maps to 0.5, and its scale: on the dev dialogues the best hit of a question scores 5–12."""
 
@@ -55,8 +60,10 @@ def hydrate(
     read += [node.id for node in referred.values()]
     references = {node.id: reference_of(answer, live.nodes.get(earlier_of.get(node.id, "")), node) for node in there}
     asked_before = {key: reply.answers for key, reply in references.items() if reply.answers is not None}
-    likeness, changes, answering = answer.likeness(read), answer.changed(ids), answer.answering(read)
-    alike = _alike(ids, {key: asked.id for key, asked in asked_before.items()}, answer)
+    vectors = answer.vectors(read)
+    likeness, changes, answering = answer.likeness(vectors), answer.changed(vectors), answer.answering(vectors)
+    passages = passages_of(there, answer, partial(refers_back, rules=rules))
+    alike = alike_of(ids, {key: asked.id for key, asked in asked_before.items()}, answer, passages)
     for place, key in zip(places, ids, strict=True):
         node, turn = live.nodes.get(key), answer.turns[key]
         if len(hits) < count:  # erased, or of another validity
@@ -83,19 +90,18 @@ def hydrate(
         if odds := [answering[one] for one in (key, *of_which) if one in answering]:
             why["answering"] = max(odds)  # of a reply, a change or a pronoun the words are in the other message
         why |= {"energy": node.energy, "status": node.status, "way": way}
-        hits.append(
-            Hit(
-                node,
-                ceiling,
-                why,
-                live.evidence.get(key),
-                alike=alike.get(key, {}),
-                replaces=former,
-                answers=asked,
-                refers_to=before,
-                reports=references[key].reports,
-            )
+        hit = Hit(
+            node,
+            ceiling,
+            why,
+            live.evidence.get(key),
+            alike=alike.get(key, {}),
+            replaces=former,
+            answers=asked,
+            refers_to=before,
+            reports=references[key].reports,
         )
+        hits.append(with_passages(hit, passages[key], alike) if passages.get(key) else hit)
     place_of = dict(zip(ids, places, strict=True))
     best = newest_first(request.text, hits, rules)[:count]
     return [
@@ -143,20 +149,33 @@ def _reports(answer: Answer, before: Node | None, node: Node) -> bool:
     return answer.adds(node.id, before.id)
 
 
-def _alike(ids: Sequence[str], questions: Mapping[str, str], answer: Answer) -> dict[str, dict[str, float]]:
-    """Pairs of these that tell of much the same; a short answer is as alike as the question that it answers is, too."""
-    asking = [question for key, question in questions.items() if question not in ids]
-    found = answer.alike(ids, asking)
-    alike = {key: {other: value for other, value in others.items() if other in ids} for key, others in found.items()}
+def alike_of(
+    ids: Sequence[str],
+    questions: Mapping[str, str],
+    answer: Answer,
+    passages: Mapping[str, Sequence[MessagePart]] = MappingProxyType({}),
+) -> dict[str, dict[str, float]]:
+    """Pairs of the best of these, or of their passages, that tell of much the same.
+
+    A short answer is as alike as the question that it answers is, too.
+    """
+    best = ids[:_COMPARED]
+    asking = [question for question in questions.values() if question not in ids]
+    vectors = answer.vectors([*best, *asking])
+    vectors |= {one.key: one.vector for key in best for one in passages.get(key, ())}
+    found = answer.alike(vectors)
+    alike = {
+        key: {other: value for other, value in others.items() if other not in asking} for key, others in found.items()
+    }
     for key, question in questions.items():
         for other, value in found.get(question, {}).items():
-            if other != key and other in ids:
-                best = max(value, alike.get(key, {}).get(other, 0.0))
-                alike.setdefault(key, {})[other] = alike.setdefault(other, {})[key] = best
+            if other != key and other not in asking:
+                best_value = max(value, alike.get(key, {}).get(other, 0.0))
+                alike.setdefault(key, {})[other] = alike.setdefault(other, {})[key] = best_value
     return alike
 
 
-def _refers_back(text: str, rules: ContradictionRules) -> bool:
+def refers_back(text: str, rules: ContradictionRules) -> bool:
     """Whether a message does not say what it is about: it begins with a pronoun, or only gives a number."""
     if describes_by_pronoun(text) or lacks_subject(text):
         return True
@@ -176,7 +195,7 @@ def _referred(
 
     Read apart, since few begin so.
     """
-    opening = [node for node in nodes if node.source != ASSISTANT and _refers_back(node.text, rules)]
+    opening = [node for node in nodes if node.source != ASSISTANT and refers_back(node.text, rules)]
     before = {node.id: answer.before(node.id) for node in opening}
     ids = list(dict.fromkeys(key for keys in before.values() for key in keys))
     if not ids:
@@ -186,7 +205,7 @@ def _referred(
     for node in opening:
         earlier = (live[key] for key in before[node.id] if key in live)
         said = [one for one in earlier if one.source != ASSISTANT and not is_courtesy(one.text)]
-        whole = (one for one in said if not _refers_back(one.text, rules))
+        whole = (one for one in said if not refers_back(one.text, rules))
         nearest = next(whole, next(iter(said), None))
         if nearest is not None and (nearest.trust != UNTRUSTED or node.trust == UNTRUSTED):
             found[node.id] = nearest

@@ -3,6 +3,7 @@
 import math
 from datetime import timedelta
 
+import numpy as np
 import pytest
 
 from biem.adapters.postgres.database import Database
@@ -104,6 +105,23 @@ def test_neighbours_outside_the_callers_conditions_are_only_context_and_those_ou
     assert set(until.by_id) == set(ids[:3])
     since = around(reader, scope, *ids, where=Filter(since=START + timedelta(hours=3)))
     assert set(since.by_id) == set(ids[3:])
+
+
+def test_a_text_of_several_statements_comes_with_their_vectors(
+    reader: PostgresTurns, jobs: PostgresRecords, scope: Scope
+) -> None:
+    # Given two indexed texts, one of two statements / When they are read / Then it has a vector for each, in order
+    several, one = (jobs.remember(scope, [write(text)])[0].id for text in ("two statements", "one"))
+    parts = np.stack([unit(1, 0), unit(3, 4)])
+    keys = [sha256(text) for text in ("two statements", "one")]
+    jobs.save_vectors(MODEL, dict.fromkeys(keys, unit(1, 1)), {keys[0]: parts})
+    jobs.complete(encoded(claim_all(jobs)))
+    found = around(reader, scope, several, one).by_id
+
+    read = found[several].parts
+    assert read is not None
+    assert read == pytest.approx(parts, abs=1e-3)
+    assert found[one].parts is None
 
 
 def test_vectors_come_with_the_indexed_and_words_with_all(

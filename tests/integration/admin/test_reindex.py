@@ -36,3 +36,24 @@ def test_metadata_and_vectors_are_back_after_both_were_wiped(stack: Servers) -> 
             assert memory.reindex() == before["counts"]["active"]
             assert town.sql(columns) == known
             assert everything(memory) == before
+
+
+def test_the_statements_of_messages_that_an_older_version_indexed_get_their_vectors(stack: Servers) -> None:
+    # Given a message of several statements, and the cache as it was before statements were embedded
+    with system(stack) as town, biem.connect(town.settings, scope=town.scope, embedder=town.embedder) as memory:
+        memory.remember("tea at five")
+        notes = ("the boiler is repaired", "Ann pays rent from June", "twins swim on Thursdays", "keys at the door")
+        memory.remember(
+            "Notes of the house meeting of last Tuesday, all of us were there, also Ann with her dog:\n- "
+            + "\n- ".join(notes),
+            source="user",
+        )
+        assert memory.flush()
+        held = "SELECT sha256, vector, parts FROM embeddings ORDER BY sha256"
+        known = town.sql(held)
+        assert sorted(parts is None for *_, parts in known) == [False, True]
+        town.sql("UPDATE embeddings SET parts = NULL")
+
+        # When all is indexed again / Then they are there, and nothing else is embedded
+        memory.reindex()
+        assert town.sql(held) == known

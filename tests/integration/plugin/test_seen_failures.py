@@ -303,3 +303,45 @@ def test_facts_about_the_user_answer_his_questions_months_later(
         question: [facts[place]] for question, place in questions.items()
     }
     assert life.asks("Which boat do I have?" if later.isascii() else "我有什么船？")[0] == later
+
+
+LONG = {
+    "en": (
+        "Quick brain dump before the long weekend. We're moving the archive from the cellar to unit 12 in Harbour Road,"
+        " and Farid looks after that. The humidity has to stay below 50. I'm in Trieste from the 14th to the 22nd. Our"
+        " landlord sends the new lease by registered mail, and my son starts at the Waldorf school in autumn.",
+        "Notes of this morning:\n- the board grants 3,200 for shelves, nothing for scanners\n- Farid goes to the"
+        " museum, Ilse takes the archive over on Monday\n- keys are with the porter\n- alarm code: new every quarter",
+        (
+            ("Where is the archive moving to?", "unit 12"),
+            ("How humid may it be in there?", "below 50"),
+            ("Which school is my son going to?", "Waldorf"),
+            ("How much money do we have for shelves?", "3,200"),
+            ("Who has the keys?", "porter"),
+        ),
+    ),
+    "zh": (
+        "先把这周的事说一遍：档案室要从地下室搬到临江路十二号，这事由法丽负责。湿度必须控制在五十以下。我十四号到"
+        "二十二号在大理休假，手机能打通。房东说新租约用挂号信寄来。我儿子秋天开始上枫叶小学，校车七点一刻到楼下。",
+        "今天例会记录：\n1. 理事会批了三千二买架子，扫描仪没批\n2. 法丽调去博物馆，周一起档案由老秦接手"
+        "\n3. 钥匙放在门卫那里\n4. 报警器密码每季度换一次",
+        (
+            ("档案室搬到哪里？", "临江路十二号"),
+            ("湿度不能超过多少？", "五十以下"),
+            ("我儿子上哪所小学？", "枫叶小学"),
+            ("买架子有多少钱？", "三千二"),
+            ("钥匙在谁那里？", "门卫"),
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("lang", LONG)
+def test_each_statement_of_a_long_message_is_found_and_shown(life: Life, lang: str) -> None:
+    # Given two messages with several statements each / When one is asked for / Then the block has its words
+    first, later, asked = LONG[lang]
+    for text in (first, later):
+        life.tells(text)
+    for question, words in asked:
+        block = BIEMContextPlugin(life.memory, conversation="questions").recall_context(question)
+        assert words in block.text, (question, block.text)

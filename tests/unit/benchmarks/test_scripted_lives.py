@@ -31,7 +31,7 @@ def test_every_language_and_split_has_a_life_with_known_changed_and_unknown_matt
     young = [one for one in lives if len(one.turns) < 25]
     assert 0 < len(young) < len(lives)
     for one in lives:
-        ids = {turn.id for turn in one.turns}
+        ids = {key for turn in one.turns for key in (turn.id, *turn.statements)}
         assert "now" in {question.category for question in one.questions}
         assert all(question.answers | question.stale <= ids for question in one.questions)
         if one not in young and not one.id.startswith("indirect-"):  # those ask for what was told only
@@ -62,6 +62,28 @@ def test_a_report_of_the_assistant_tells_a_value() -> None:
     assert life.turns[-1].role == "assistant"
     assert life.questions[-1].groups == (frozenset({life.turns[-1].id}),)
     assert {"one-t0", "one-t3"} <= life.questions[-1].stale
+
+
+def test_a_line_tells_those_statements_of_a_message_of_which_it_has_the_words() -> None:
+    # Given a message of two statements, in two lines, and a later one that changes the first / When they are read
+    life, _ = read_script(
+        [
+            *("one en dev", "-- 0"),
+            r'u * Notes:\n- [[pen=red: my pen is red]]\n- [[ink=new: The "ink" is new.]] Fine.',
+            "u * So, [[pen=blue: I write in blue now]], hm.",
+            *("? pen What colour is my pen?", "? ink Is the ink new?"),
+        ]
+    )
+    first, second = life.turns
+    # Then its text is without the marks, and each statement has an id by which questions name it
+    assert first.text == 'Notes:\n- my pen is red\n- The "ink" is new. Fine.'
+    assert [one.answers for one in life.questions] == [{"one-t1/0"}, {"one-t0/1"}]
+    assert life.questions[0].stale == {"one-t0/0"}
+
+    # And a line tells what stands there, with other marks or none
+    assert first.told_by("... The 'ink' is new. Fine.") == {"one-t0", "one-t0/1"}
+    assert second.told_by("So, I write in blue now") == {"one-t1", "one-t1/0"}
+    assert first.told_by("Notes: my pen") == {"one-t0"}
 
 
 def test_a_dialogue_of_questions_says_what_stands_before_each() -> None:

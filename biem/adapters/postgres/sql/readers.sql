@@ -90,7 +90,7 @@ WITH given AS MATERIALIZED (
     CROSS JOIN LATERAL (SELECT superseded_by FROM memories WHERE memories.id = near.id OFFSET 0) m
     WHERE m.superseded_by IS NOT NULL
 )
-SELECT m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation, m.at, m.write_seq,
+SELECT m.id::text, m.ns, m.lexemes, e.vector, e.parts, m.kind, m.speaker, m.conversation, m.at, m.write_seq,
     right(rtrim(m.text), 1) IN ('?', '？') AS asks, true AS matches, m.valid_to, m.superseded_by::text,
     CASE WHEN m.source = 'crystal' AND jsonb_typeof(m.metadata -> 'sources') = 'array'
         THEN ARRAY(SELECT jsonb_array_elements_text(m.metadata -> 'sources')) END AS sources,
@@ -100,13 +100,14 @@ SELECT m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation,
 FROM everyone
 CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = everyone.id OFFSET 0) m
 LEFT JOIN LATERAL (
-    SELECT vector FROM embeddings WHERE embeddings.model = %(model)s AND embeddings.sha256 = m.embed_sha OFFSET 0
+    SELECT vector, parts FROM embeddings
+    WHERE embeddings.model = %(model)s AND embeddings.sha256 = m.embed_sha OFFSET 0
 ) e ON true
 LEFT JOIN stretches s ON s.id = m.id
 WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.status <> 'archived' AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
 
 -- orbit_everything: all memories of scopes that hold few, in the order they were said
-SELECT m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation, m.at, m.write_seq,
+SELECT m.id::text, m.ns, m.lexemes, e.vector, e.parts, m.kind, m.speaker, m.conversation, m.at, m.write_seq,
     right(rtrim(m.text), 1) IN ('?', '？') AS asks, true AS matches, m.valid_to, m.superseded_by::text,
     CASE WHEN m.source = 'crystal' AND jsonb_typeof(m.metadata -> 'sources') = 'array'
         THEN ARRAY(SELECT jsonb_array_elements_text(m.metadata -> 'sources')) END AS sources,
@@ -115,7 +116,8 @@ SELECT m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation,
     m.status = 'archived' OR (m.expires_at <= %(now)s) IS TRUE AS archived
 FROM memories m
 LEFT JOIN LATERAL (
-    SELECT vector FROM embeddings WHERE embeddings.model = %(model)s AND embeddings.sha256 = m.embed_sha OFFSET 0
+    SELECT vector, parts FROM embeddings
+    WHERE embeddings.model = %(model)s AND embeddings.sha256 = m.embed_sha OFFSET 0
 ) e ON true
 WHERE (m.ns = ANY (%(scopes)s)) IS TRUE
 ORDER BY m.at, m.write_seq
@@ -123,7 +125,7 @@ ORDER BY m.at, m.write_seq
 -- orbit_since: the numbers of scopes that were known, and their memories written after those, if they are not too many,
 -- and those revised since, of which some may be known
 SELECT known.ns AS known_ns, s.write_seq AS written,
-    m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation, m.at, m.write_seq,
+    m.id::text, m.ns, m.lexemes, e.vector, e.parts, m.kind, m.speaker, m.conversation, m.at, m.write_seq,
     right(rtrim(m.text), 1) IN ('?', '？') AS asks, true AS matches, m.valid_to, m.superseded_by::text,
     CASE WHEN m.source = 'crystal' AND jsonb_typeof(m.metadata -> 'sources') = 'array'
         THEN ARRAY(SELECT jsonb_array_elements_text(m.metadata -> 'sources')) END AS sources,
@@ -147,7 +149,8 @@ LEFT JOIN LATERAL (
     OFFSET 0
 ) m ON true
 LEFT JOIN LATERAL (
-    SELECT vector FROM embeddings WHERE embeddings.model = %(model)s AND embeddings.sha256 = m.embed_sha OFFSET 0
+    SELECT vector, parts FROM embeddings
+    WHERE embeddings.model = %(model)s AND embeddings.sha256 = m.embed_sha OFFSET 0
 ) e ON true
 
 -- scopes_listed: scopes of a tenant and a user, null meaning any, with counts and the time of their last write
@@ -220,7 +223,7 @@ CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = asked.id OFFSET 0
 WHERE (m.ns = ANY (%(scopes)s)) IS TRUE AND m.status <> 'archived' AND m.tsv @@ %(words)s::tsquery
 
 -- turns_then: memories as they stood at `as_of`, of those that were revised since
-SELECT m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation, m.at, m.write_seq,
+SELECT m.id::text, m.ns, m.lexemes, e.vector, e.parts, m.kind, m.speaker, m.conversation, m.at, m.write_seq,
     right(rtrim(m.text), 1) IN ('?', '？') AS asks, ({where}) AS matches, m.valid_to, m.superseded_by::text,
     CASE WHEN m.source = 'crystal' AND jsonb_typeof(m.metadata -> 'sources') = 'array'
         THEN ARRAY(SELECT jsonb_array_elements_text(m.metadata -> 'sources')) END AS sources,
@@ -228,7 +231,8 @@ SELECT m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation,
     m.trust
 FROM standing_revisions(%(scopes)s, %(as_of)s) m
 LEFT JOIN LATERAL (
-    SELECT vector FROM embeddings WHERE embeddings.model = %(model)s AND embeddings.sha256 = m.embed_sha OFFSET 0
+    SELECT vector, parts FROM embeddings
+    WHERE embeddings.model = %(model)s AND embeddings.sha256 = m.embed_sha OFFSET 0
 ) e ON true
 
 -- selected_then: the same, only those that meet the conditions
@@ -297,7 +301,7 @@ WITH RECURSIVE found AS MATERIALIZED (
     ) everyone
     GROUP BY id
 )
-SELECT m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation, m.at, m.write_seq,
+SELECT m.id::text, m.ns, m.lexemes, e.vector, e.parts, m.kind, m.speaker, m.conversation, m.at, m.write_seq,
     right(rtrim(m.text), 1) IN ('?', '？') AS asks, ({where}) AS matches, m.valid_to, m.superseded_by::text,
     CASE WHEN m.source = 'crystal' AND jsonb_typeof(m.metadata -> 'sources') = 'array'
         THEN ARRAY(SELECT jsonb_array_elements_text(m.metadata -> 'sources')) END AS sources,
@@ -307,5 +311,6 @@ SELECT m.id::text, m.ns, m.lexemes, e.vector, m.kind, m.speaker, m.conversation,
 FROM placed
 CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = placed.id OFFSET 0) m
 LEFT JOIN LATERAL (
-    SELECT vector FROM embeddings WHERE embeddings.model = %(model)s AND embeddings.sha256 = m.embed_sha OFFSET 0
+    SELECT vector, parts FROM embeddings
+    WHERE embeddings.model = %(model)s AND embeddings.sha256 = m.embed_sha OFFSET 0
 ) e ON true

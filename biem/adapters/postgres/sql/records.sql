@@ -147,12 +147,16 @@ SELECT sha256, vector FROM embeddings WHERE model = %s AND sha256 = ANY (%s)
 
 -- save_vectors: add a memory's vectors, also of former texts, to the persistent embedding cache; the lock orders it with
 -- an erasure
-INSERT INTO embeddings (model, sha256, vector)
-SELECT %s, sha, vec FROM unnest(%s::bytea[], %s::bytea[]) AS v (sha, vec)
+INSERT INTO embeddings (model, sha256, vector, parts)
+SELECT %s, sha, vec, parts FROM unnest(%s::bytea[], %s::bytea[], %s::bytea[]) AS v (sha, vec, parts)
 WHERE EXISTS (SELECT FROM memories m WHERE m.embed_sha = v.sha FOR KEY SHARE)
     OR EXISTS (SELECT FROM memory_revisions r WHERE r.embed_sha = v.sha FOR KEY SHARE)
-ON CONFLICT (model, sha256) DO UPDATE SET vector = EXCLUDED.vector -- one of another length is damaged
-WHERE octet_length(embeddings.vector) <> octet_length(EXCLUDED.vector)
+ON CONFLICT (model, sha256) DO UPDATE SET vector = EXCLUDED.vector, parts = EXCLUDED.parts
+WHERE octet_length(embeddings.vector) <> octet_length(EXCLUDED.vector) -- one of another length is damaged
+    OR (embeddings.parts IS NULL AND EXCLUDED.parts IS NOT NULL) -- older versions stored none
+
+-- undivided: those of these texts that have a vector of the whole only
+SELECT sha256 FROM embeddings WHERE model = %s AND sha256 = ANY (%s) AND parts IS NULL
 
 -- active_page: active memories after an id, with their vectors
 SELECT {node}, s.tenant, s.usr, s.project, e.vector

@@ -205,6 +205,7 @@ def candidates_of(turns: Turns) -> list[Candidate]:
             turn.accesses,
             turn.energy,
             newest[turn.ns] - turn.write_seq,
+            turn.parts,
         )
         for turn in sorted(turns.by_id.values(), key=lambda turn: (-turn.at.timestamp(), turn.id))
     ]

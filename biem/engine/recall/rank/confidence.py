@@ -11,6 +11,7 @@ that small talk around a question does not lower confidence. Pure functions, thr
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -155,10 +156,9 @@ def _likeness(query: Query, pool: Pool, best: Sequence[int], similarity: Similar
     if vector is None or not pool.known.any():
         return {name: _USUAL[name] for name in ("similarity", "lift")}
     known = np.flatnonzero(pool.known).tolist()
-    rows = pool.vectors if pool.known.all() else pool.vectors[pool.known]
     asked = [vector, *(one.vector for one in query.asked if one.vector is not None and len(one.vector) == len(vector))]
-    values = np.max([np.asarray(similarity(one, rows), dtype=np.float64) for one in asked], axis=0)
-    like = dict(zip(known, values.tolist(), strict=True))
+    values = np.max([pool.nearest(partial(similarity, one)) for one in asked], axis=0)
+    like = dict(zip(known, values[pool.known].tolist(), strict=True))
     top = sorted(like.values(), reverse=True)[:_BEST]
     nearest = [like[place] for place in best[:_NEAREST] if place in like]
     return {

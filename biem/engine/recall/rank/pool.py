@@ -1,15 +1,15 @@
 """The candidates of one query as arrays: neighbours, sessions, words and vectors."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from biem.domain.text import stored
-from biem.engine.query.question import MACHINES
+from biem.engine.query.question import MACHINES, ROLES
 from biem.engine.recall.rank.coherence import Coherence, coherence
 from biem.engine.recall.rank.term_matrix import Indices, Numbers, TermMatrix
 from biem.lazy import lazy
@@ -47,6 +47,8 @@ class Candidate(NamedTuple):
     """In [0, 1]."""
     later: int = 0
     """Number of memories of its scope written after it, up to the newest of the pool."""
+    parts: Vectors | None = None
+    """Unit vectors of its statements, one a row, if it has several."""
 
 
 class Pool:
@@ -77,6 +79,7 @@ class Pool:
             [vector is not None and len(vector) == dimension for vector in vectors], dtype=bool
         )
         self.vectors = self._matrix(vectors, dimension or 0)
+        self._parts, self._part_of = self._statements(several=of_several_people(names))
 
     def _matrix(self, vectors: Sequence[Vector | None], dimension: int) -> Vectors:
         """A row for each candidate, zero without a vector."""
@@ -88,6 +91,32 @@ class Pool:
             for vector, known in zip(vectors, self.known.tolist(), strict=True)
         ]
         return np.concatenate(rows, dtype=np.float32).reshape(self.size, dimension)
+
+    def _statements(self, *, several: bool) -> tuple[Vectors, Indices]:
+        """The vectors of all statements of candidates with several, and the place of the candidate of each.
+
+        None in a talk of several people, where the ranking finds no more with them.
+        """
+        held = [
+            (place, one.parts)
+            for place, one in enumerate(self.candidates)
+            if one.parts is not None and self.known[place] and one.parts.shape[1] == self.dimension
+        ]
+        if several or not held:
+            return np.zeros((0, self.dimension or 0), dtype=np.float32), np.zeros(0, dtype=np.intp)
+        places = np.repeat([place for place, _ in held], [len(parts) for _, parts in held])
+        return np.concatenate([parts for _, parts in held]), places.astype(np.intp)
+
+    def nearest(self, measure: Callable[[Vectors], ArrayLike]) -> Numbers:
+        """What `measure` gives for the vector of each candidate, or for the one of its statements if that is more."""
+        found = np.asarray(measure(self.vectors), dtype=np.float64)
+        if len(self._parts):
+            np.maximum.at(found, self._part_of, np.asarray(measure(self._parts), dtype=np.float64))
+        return found
+
+    def cosines(self, vector: Vector) -> Numbers:
+        """The cosine of each candidate, or of the nearest of its statements, to a query."""
+        return self.nearest(lambda rows: row_products(rows, vector))
 
     def prepare(self) -> None:
         """Compute the lazy attributes now."""
@@ -266,3 +295,8 @@ class Found:
         self.vector, self.parts = vector, list(mapped[1:])
         self.plain = () if query_map is None else list(vectors)
         return vector
+
+
+def of_several_people(speakers: Collection[str]) -> bool:
+    """Whether several people are named as speakers: maps of queries are fitted to one user's talks."""
+    return sum(name != "" and name.lower() not in ROLES for name in speakers) > 1

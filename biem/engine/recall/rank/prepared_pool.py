@@ -14,7 +14,7 @@ import numpy as np
 from biem.engine.recall.rank.pool import Pool
 from biem.engine.recall.rank.term_matrix import rarities
 from biem.ports import Vector
-from biem.ports.embedding import row_products, weighted_rows
+from biem.ports.embedding import weighted_rows
 from biem.ports.readers import Turns
 
 _NEAR = 2
@@ -59,7 +59,7 @@ class PreparedPool:
         """The turns with the nearest vectors."""
         if vector is None or len(vector) != self.pool.dimension:
             return []
-        cosines = np.where(self.pool.known, row_products(self.pool.vectors, vector), -np.inf)
+        cosines = np.where(self.pool.known, self.pool.cosines(vector), -np.inf)
         nearest = np.argsort(-cosines, kind="stable")[:limit]
         return [place for place in nearest.tolist() if self.pool.known[place]]
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -18,7 +18,6 @@ from biem.domain.speech.acts import asks_for_facts, is_statement
 from biem.domain.times.spans import Window
 from biem.domain.times.windows import windows
 from biem.engine.query.question import (
-    ROLES,
     Query,
     Sentence,
     asks_what_was,
@@ -32,7 +31,7 @@ from biem.engine.recall.rank.anchors import NO_ANCHORS, Anchoring
 from biem.engine.recall.rank.change_reports import reported_changes
 from biem.engine.recall.rank.confidence import Similarity, grounds
 from biem.engine.recall.rank.disputes import about
-from biem.engine.recall.rank.pool import Candidate, Found, Pool
+from biem.engine.recall.rank.pool import Candidate, Found, Pool, of_several_people
 from biem.engine.recall.rank.prepared_pool import PreparedPool
 from biem.engine.recall.rank.reasons import Reasons
 from biem.engine.recall.rank.score import Order, Ranked
@@ -56,8 +55,8 @@ _MORE = 3
 """Terms that a report must have beyond those of the request."""
 _BEFORE = 6
 """Turns among which the one is looked for to which a pronoun refers."""
-_COMPARED, _ALIKE = 24, 0.15
-"""Number of best candidates that are compared with each other, and the similarity from which two are called alike."""
+_ALIKE = 0.15
+"""Similarity from which two passages are called alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +88,11 @@ class ParsedQuery:
         return [self.text, self.matter] if self.matter else [self.text]
 
 
-def _unlike(_keys: Sequence[str]) -> Mapping[str, float]:
+def _unlike(_: Mapping[str, Vector]) -> Mapping[str, float]:
     return {}
 
 
-def _alone(_: Sequence[str], __: Sequence[str]) -> Mapping[str, Mapping[str, float]]:
+def _alone(_: Mapping[str, Vector]) -> Mapping[str, Mapping[str, float]]:
     return {}
 
 
@@ -108,20 +107,22 @@ class Answer:
     grounds: Mapping[str, float]
     phrases: Reasons
     """For display; the terms of the speakers that the query names count as the speaker's there, not as words."""
-    likeness: Callable[[Sequence[str]], Mapping[str, float]] = _unlike
-    """Similarity of these candidates to the query, or to its asking sentence, in [0, 1]; only those with vectors."""
-    alike: Callable[[Sequence[str], Sequence[str]], Mapping[str, Mapping[str, float]]] = _alone
-    """Pairs of the best of these candidates, and of others beside them, that tell of much the same, with their
-    similarity; see `Hit.alike`.
-    """
+    likeness: Callable[[Mapping[str, Vector]], Mapping[str, float]] = _unlike
+    """Similarity of these passages to the query, or to its asking sentence, in [0, 1]."""
+    alike: Callable[[Mapping[str, Vector]], Mapping[str, Mapping[str, float]]] = _alone
+    """Pairs of these passages that tell of much the same, with their similarity; see `Hit.alike`."""
     asked: ParsedQuery = field(default_factory=lambda: ParsedQuery("", (), ()))
-    changed: Callable[[Sequence[str]], Mapping[str, float]] = _unlike
-    """Log-odds that these candidates tell of a change; only those with vectors, and empty for most embedders."""
-    answering: Callable[[Sequence[str]], Mapping[str, float]] = _unlike
-    """Log-odds that these candidates answer the query; only those with vectors, and empty where several people speak,
-    for a query that states something, and for most embedders."""
+    changed: Callable[[Mapping[str, Vector]], Mapping[str, float]] = _unlike
+    """Log-odds that these passages tell of a change; empty for most embedders."""
+    answering: Callable[[Mapping[str, Vector]], Mapping[str, float]] = _unlike
+    """Log-odds that these passages answer the query; empty where several people speak, for a query that states
+    something, and for most embedders."""
     stretches: Sequence[tuple[str, ...]] = ()
     """Candidates in the order they were said, without gaps."""
+
+    def vectors(self, keys: Iterable[str]) -> dict[str, Vector]:
+        """The vectors of those of these candidates that have one."""
+        return {key: vector for key in keys if (vector := self.turns[key].vector) is not None}
 
     def reasons(self, place: int, likeness: float | None) -> tuple[str, ...]:
         """Reasons for a candidate's rank, for display."""
@@ -228,7 +229,7 @@ class Ranker:
         ordering = Adjustments(turns, found, disputes, self._policy, now, anchors, times, candidates, former=former)
         names = self._names(turns) if ready is None else ready.names
         several, vector, parts = len(asked.parts) > 1, found.vector, found.parts
-        several_people = _of_several_people(names)
+        several_people = of_several_people(names)
         if found.plain and several_people:
             vector, parts = found.plain[0], found.plain[1:]
         vectors: Sequence[Vector | None] = (parts if several else ()) or [None] * len(asked.parts)
@@ -253,11 +254,9 @@ class Ranker:
         measured = grounds(query, asked.mentioned, ordering.candidates, names, ranked, self._similarity)
         if measured:
             measured["personal"] = self._personal(found)
-        likeness = partial(self._likeness, query, turns.by_id)
-        alike = partial(self._alike, turns.by_id)
-        changed = partial(self._changed, turns.by_id)
+        likeness = partial(self._likeness, query)
         seeks = asks_for_facts(asked.text) or not is_statement(asked.text)
-        answering = partial(self._answering, asked, found, turns.by_id) if seeks and not several_people else _unlike
+        answering = partial(self._answering, asked, found) if seeks and not several_people else _unlike
         of_speakers = frozenset(term for name in named_in(asked.lexemes, names) for term in names[name])
         phrases = Reasons(
             ranked,
@@ -274,16 +273,15 @@ class Ranker:
             measured,
             phrases,
             likeness,
-            alike,
+            self._alike,
             asked,
-            changed,
+            self._changed,
             answering,
             turns.stretches,
         )
 
-    def _likeness(self, query: Query, turns: Mapping[str, Turn], keys: Sequence[str]) -> Mapping[str, float]:
+    def _likeness(self, query: Query, known: Mapping[str, Vector]) -> Mapping[str, float]:
         asked = [one for one in (query.vector, *(sentence.vector for sentence in query.asked)) if one is not None]
-        known = {key: vector for key in keys if (vector := turns[key].vector) is not None}
         if not asked or not known or any(len(vector) != len(asked[0]) for vector in known.values()):
             return {}
         rows = np.stack(list(known.values()))
@@ -297,17 +295,13 @@ class Ranker:
             return 0.0
         return float(self._fitted.personal_odds(vector[np.newaxis])[0])
 
-    def _changed(self, turns: Mapping[str, Turn], keys: Sequence[str]) -> Mapping[str, float]:
-        known = {key: vector for key in keys if (vector := turns[key].vector) is not None}
+    def _changed(self, known: Mapping[str, Vector]) -> Mapping[str, float]:
         if self._fitted.change_odds is None or not known:
             return {}
         return dict(zip(known, self._fitted.change_odds(np.stack(list(known.values()))).tolist(), strict=True))
 
-    def _answering(
-        self, asked: ParsedQuery, found: Found, turns: Mapping[str, Turn], keys: Sequence[str]
-    ) -> Mapping[str, float]:
+    def _answering(self, asked: ParsedQuery, found: Found, known: Mapping[str, Vector]) -> Mapping[str, float]:
         """By the query and, of several sentences, those that ask: the highest counts, as with the likeness."""
-        known = {key: vector for key in keys if (vector := turns[key].vector) is not None}
         if self._fitted.answer_odds is None or not known or not found.plain:
             return {}
         whole, *parts = zip(found.plain, (found.vector, *found.parts), strict=True)
@@ -319,10 +313,7 @@ class Ranker:
         ]
         return dict(zip(known, np.max(odds, axis=0).tolist(), strict=True))
 
-    def _alike(
-        self, turns: Mapping[str, Turn], keys: Sequence[str], beside: Sequence[str]
-    ) -> Mapping[str, Mapping[str, float]]:
-        known = {key: vector for key in (*keys[:_COMPARED], *beside) if (vector := turns[key].vector) is not None}
+    def _alike(self, known: Mapping[str, Vector]) -> Mapping[str, Mapping[str, float]]:
         if len(known) < 2 or len({len(vector) for vector in known.values()}) > 1:
             return {}
         rows = np.stack(list(known.values()))
@@ -339,11 +330,6 @@ class Ranker:
             return np.zeros(len(candidates))
         tells = np.array([not asked.related.isdisjoint(one.lexemes) for one in candidates], dtype=np.float64)
         return np.asarray(self._ranking.aspect * tells * (1.0 - tells.mean()), dtype=np.float64)
-
-
-def _of_several_people(speakers: Collection[str]) -> bool:
-    """Whether several people are named as speakers: maps of queries are fitted to one user's talks."""
-    return sum(name != "" and name.lower() not in ROLES for name in speakers) > 1
 
 
 def _times(text: str, turns: Turns) -> Sequence[Window]:

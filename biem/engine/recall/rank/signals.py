@@ -22,7 +22,7 @@ from biem.engine.query.question import Query, named_in
 from biem.engine.recall.rank.pool import Pool
 from biem.engine.recall.rank.term_matrix import Numbers, TermMatrix, rarities
 from biem.ports import Vector
-from biem.ports.embedding import pair_products, row_products, weighted_rows
+from biem.ports.embedding import row_products, weighted_rows
 
 _DAY_S = 86_400.0
 _PRECISE_DAYS = 6.5
@@ -187,8 +187,8 @@ def _dense(vector: Vector | None, pool: Pool) -> tuple[Numbers, Numbers, Numbers
     if vector is None or not pool.known.any():
         zero = np.zeros(pool.size)
         return zero, zero, zero
-    raw, around = (row_products(rows, vector).astype(np.float64) for rows in (pool.vectors, pool.wide))
-    return _own_scale(raw, pool.known), pool.hub, _own_scale(around, pool.known)
+    around = row_products(pool.wide, vector).astype(np.float64)
+    return _own_scale(pool.cosines(vector), pool.known), pool.hub, _own_scale(around, pool.known)
 
 
 def _or_words(values: Numbers, words: _Words, pool: Pool) -> Numbers:
@@ -230,7 +230,7 @@ def _sentences(query: Query, pool: Pool, words: _Words, dense: Numbers) -> tuple
     held = [one.vector for one in query.sentences if one.vector is not None and len(one.vector) == width]
     if len(held) < len(query.sentences) or not known.any():
         return dense, dense, by_words.max(axis=0), by_words if several else nothing
-    cosines = pair_products(pool.vectors, np.stack(held)).astype(np.float64)
+    cosines = np.stack([pool.cosines(vector) for vector in held], axis=1)
     low, high = float(cosines[known].min()), float(cosines[known].max())
     best = _scaled(cosines.max(axis=1), known, low, high)
     numbers = [number for number, one in enumerate(query.sentences) if one.asked] or range(len(query.sentences))

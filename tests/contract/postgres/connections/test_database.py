@@ -134,7 +134,7 @@ def test_a_list_of_bytes_is_sent_without_escaping_it(pool: Database, sent: list[
 def test_the_next_commit_outside_writes_what_was_deferred(pool: Database, database: str) -> None:
     # Given a deferred commit
     with pool.deferring():
-        pool.execute(ALL_SCOPES, "save_vectors", ("nobody's", [], []))
+        pool.execute(ALL_SCOPES, "save_vectors", ("nobody's", [], [], []))
         with pool.connection() as connection:
             connection.execute("CREATE TEMPORARY TABLE deferred AS SELECT 1 AS one")
             row = connection.execute("SELECT pg_current_wal_insert_lsn()").fetchone()
@@ -193,7 +193,7 @@ def test_what_comes_before_a_statement_holds_no_connection(database: str) -> Non
     try:
         # When statements run / Then each finds the connection free
         opened.fetch("", "backlog", {"ns": None, "due_only": False})
-        opened.execute(ALL_SCOPES, "save_vectors", ("nobody's", [], []))
+        opened.execute(ALL_SCOPES, "save_vectors", ("nobody's", [], [], []))
     finally:
         opened.close()
     assert seen == [1, 1]

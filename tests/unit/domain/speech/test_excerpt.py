@@ -41,6 +41,18 @@ def test_the_number_of_an_item_stays_with_it() -> None:
     assert not re.search(r"\d\. \.\.\.", shown)
 
 
+def test_statements_to_tell_come_before_sentences_with_words_of_the_question() -> None:
+    # Given statements of a text, one an item after its heading / Then their sentences are shown, best first in room
+    assert (
+        excerpt(STORY, 50, {"tea"}, words, ["Bob drove home at last."])
+        == "... The tea was cold. ... Bob drove home at last."
+    )
+    assert excerpt(STORY, 40, {"tea"}, words, ["She was sad."]) == "... She was sad. Bob drove home at last."
+    notes = "Minutes:\n- Ann brings tea\n- Bob sails to Rome with all of us\n- Cleo sings"
+    assert excerpt(notes, 36, {"rome"}, words, ["Minutes: Ann brings tea"]) == "Minutes: - Ann brings tea ..."
+    assert excerpt(notes, 40, {"tea"}, words, ["Cleo sings"]) == "... - Ann brings tea ... - Cleo sings"
+
+
 def test_chinese_sentences_are_treated_alike() -> None:
     story = "我们中午见面。茶是冷的。安在罗马丢了红色的伞！她很难过。鲍勃最后开车回家。"
     assert excerpt(story, 24, set("伞罗马"), characters) == "... 安在罗马丢了红色的伞！ ..."

@@ -17,7 +17,7 @@ from biem.engine.encode.worker import EncodeWorker
 from biem.engine.graph.associations import Associations, Linkable
 from biem.engine.life.tiers import Tiers
 from biem.memory import Memory
-from biem.ports import Completion, Encoded, Job, Vector
+from biem.ports import Completion, Encoded, Job, Vector, Vectors
 from biem.telemetry import Telemetry
 from tests.support.fakes import START, WordEmbedder
 
@@ -62,7 +62,7 @@ class Cast:
     def load_vectors(self, model: str, keys: Sequence[bytes]) -> dict[bytes, Vector]:
         return {}
 
-    def save_vectors(self, model: str, vectors: Mapping[bytes, Vector]) -> None:
+    def save_vectors(self, model: str, vectors: Mapping[bytes, Vector], parts: Mapping[bytes, Vectors]) -> None:
         self.asked.append("vector")
 
     def renew(self, jobs: Sequence[Job], lease_s: float) -> Sequence[Job]:

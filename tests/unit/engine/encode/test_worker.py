@@ -61,6 +61,7 @@ class Outbox:
         self.rows: dict[int, Row] = {}
         self.keys = itertools.count(1)
         self.cache: dict[tuple[str, bytes], Vector] = {}
+        self.parts: dict[bytes, Vectors] = {}
         self.completed: list[str] = []
         self.events: list[str] = []
         self.erased: set[str] = set()
@@ -149,8 +150,9 @@ class Outbox:
     def load_vectors(self, model: str, keys: Sequence[bytes]) -> dict[bytes, Vector]:
         return {key: self.cache[model, key] for key in keys if (model, key) in self.cache}
 
-    def save_vectors(self, model: str, vectors: Mapping[bytes, Vector]) -> None:
+    def save_vectors(self, model: str, vectors: Mapping[bytes, Vector], parts: Mapping[bytes, Vectors]) -> None:
         self.cache |= {(model, key): vector for key, vector in vectors.items()}
+        self.parts |= parts
 
     def _fail(self, call: str) -> None:
         if call in self.failures:
@@ -786,6 +788,22 @@ def test_vectors_are_kept_by_the_hash_of_what_was_embedded(room: Room) -> None:
     # Given a text / When it is embedded / Then its key is its SHA-256 under the model's name
     room.encoder.vectors(["爱"])
     assert set(room.outbox.cache) == {(room.embedder.info.id, sha256("爱"))}
+
+
+def test_of_a_text_of_several_statements_the_vector_of_each_is_kept_too(room: Room) -> None:
+    # Given a short text, and a list / When they are embedded / Then the list has a vector for each of its items
+    items = [
+        "the boiler was repaired and costs 310",
+        "Ann pays the rent from June",
+        "the twins swim on Thursdays at five",
+    ]
+    notes = "\n".join(f"- {item}" for item in (*items, *(f"item {number} is in box {number}" for number in range(40))))
+    room.encoder.vectors(["short", notes])
+    assert set(room.outbox.parts) == {sha256(notes)}
+    kept = room.outbox.parts[sha256(notes)]
+    assert len(kept) == 43
+    assert np.allclose(kept[:3], WordEmbedder().embed(items, "passage"))
+    assert max(len(call) for call in room.embedder.calls) <= POLICY.batch
 
 
 class TestForming:

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import numpy as np
+import pytest
 
 from biem.adapters import contradiction
 from biem.adapters.analyzers import build
@@ -158,6 +159,39 @@ def test_a_message_that_describes_by_a_pronoun_has_the_message_that_it_describes
     assert told[said].refers_to.text == kiln
     assert Talk(("assistant", kiln), ("user", said)).hits()[said].refers_to is None
     assert Talk(("user", kiln), ("user", said), gone=kiln).hits()[said].refers_to is None
+
+
+NOTES = """Notes of the theatre group from last night, with everyone there:
+- the barn is booked for us until May
+- we play six shows of it, all sold out by now
+- It's a comedy in three acts, nine years old
+- the costumes are at Ida's place"""
+
+
+def test_a_message_of_several_statements_has_those_nearest_to_the_question_as_passages() -> None:
+    # Given notes of which one item is near the question, and another begins with a pronoun / When they are returned
+    talk = Talk(("user", NOTES), ("user", "Good night to all."))
+    talk.turns["user 0"] = talk.turns["user 0"]._replace(
+        parts=np.stack([REST, ASKED, np.array([0.6, 0.8], np.float32), REST])
+    )
+    hit = talk.hits()[NOTES]
+
+    # Then the nearest statements are hits of their own text, the nearest with the id of the message
+    near, second = hit.passages
+    assert (near.node.id, near.node.text) == ("user 0", "we play six shows of it, all sold out by now")
+    assert (second.node.id, second.whole) == ("user 0#2", "user 0")
+    assert (near.why["likeness"], second.why["likeness"]) == (1.0, pytest.approx(0.6))
+    assert near.alike["user 0#2"] == second.alike["user 0"] == pytest.approx(0.6)
+
+    # And one that does not say what it is about has the statement before it
+    assert second.refers_to.text == near.node.text
+    assert near.refers_to is None
+
+
+def test_statements_that_another_version_divided_otherwise_are_not_read() -> None:
+    talk = Talk(("user", NOTES), ("user", "Good night to all."))
+    talk.turns["user 0"] = talk.turns["user 0"]._replace(parts=np.stack([REST, ASKED]))
+    assert talk.hits()[NOTES].passages == ()
 
 
 def test_an_offer_of_help_is_no_question_that_a_message_answers() -> None:

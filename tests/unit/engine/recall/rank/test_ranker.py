@@ -134,6 +134,18 @@ def test_one_candidate_is_first() -> None:
         assert np.isfinite(found.scores).all()
 
 
+def test_of_several_statements_the_nearest_counts_unless_several_people_speak() -> None:
+    # Given a turn whose whole is far from the query, with a statement that is near / When it is ranked
+    several = turn("several", "", 1, FAR)._replace(parts=np.stack([FAR, NEAR]))
+    candidates = [turn("half", "", 2, HALF), several]
+    pool = Pool(candidates, {"Ann": ["ann"]}, 0.0, len(NEAR))
+
+    # Then it is as near as that statement, but not in a talk of several people
+    assert pool.cosines(NEAR) == pytest.approx([float(HALF @ NEAR), 1.0])
+    of_several = Pool(candidates, SPEAKERS, 0.0, len(NEAR))
+    assert of_several.cosines(NEAR) == pytest.approx([float(HALF @ NEAR), float(FAR @ NEAR)])
+
+
 def test_without_vectors_words_decide() -> None:
     # Given an embedder that is down, for the query or for the turns
     texts = ["the weather was fine all of that day", "we liked that hotel in paris very much indeed"]
@@ -229,6 +241,7 @@ turns = st.builds(
     accesses=st.integers(0, 2**31 - 1),
     energy=st.floats(0, 1),
     later=st.integers(0, 2**62),
+    parts=st.none() | st.sampled_from([np.stack([NEAR, FAR]), np.ones((1, 7), dtype=np.float32)]),
 )
 asks = st.builds(
     Query,

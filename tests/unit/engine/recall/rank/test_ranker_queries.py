@@ -164,8 +164,9 @@ def test_candidates_with_much_the_same_vector_are_paired() -> None:
     answer = ranker.answer(
         asked("which turn?"), Turns(turns, [], frozenset()), found, {}, now=NOW, top_k=4, order=heard
     )
-    assert answer.alike(["a", "b", "c", "d"], ()) == {"a": {"b": pytest.approx(0.8)}, "b": {"a": pytest.approx(0.8)}}
-    assert answer.alike(["a"], ()) == {}
+    alike = answer.alike(answer.vectors("abcd"))
+    assert alike == {"a": {"b": pytest.approx(0.8)}, "b": {"a": pytest.approx(0.8)}}
+    assert answer.alike(answer.vectors("a")) == {}
 
 
 def answering(text: str, *speakers: str) -> Mapping[str, float]:
@@ -183,7 +184,7 @@ def answering(text: str, *speakers: str) -> Mapping[str, float]:
     found.embedded(np.stack([REST, *[REST, WHOLE][: len(parsed.texts) - 1]]), fitted.query_map)
     everything = Turns(turns, [], frozenset())
     answer = ranker.answer(parsed, everything, found, {}, now=NOW, top_k=4, order=Listener())
-    return answer.answering(["a", "b"])
+    return answer.answering(answer.vectors("ab"))
 
 
 def test_the_odds_of_an_answer_are_those_of_the_plain_query_or_its_sentence_that_asks() -> None:

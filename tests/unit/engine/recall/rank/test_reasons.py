@@ -66,7 +66,7 @@ def best(found: Answer) -> tuple[str, float, tuple[str, ...]]:
     place = found.ranked.order[0]
     key = found.ordering.candidates[place].id
     lead = float(found.ranked.scores[place] - np.mean(found.ranked.scores))
-    return TALK[int(key)][1], lead, found.reasons(place, found.likeness([key]).get(key))
+    return TALK[int(key)][1], lead, found.reasons(place, found.likeness(found.vectors([key])).get(key))
 
 
 def written(question: str, words: dict[str, str], terms: Iterable[str]) -> list[str]:
@@ -140,7 +140,7 @@ def test_no_phrase_names_what_does_not_lift_its_hit(together: bool) -> None:
             lead = float(found.ranked.scores[place] - np.mean(found.ranked.scores))
             worded = bool(set(found.asked.words).intersection(found.turns[key].lexemes))
             behind = phrases.signals_of(found.ranked.pool, place, worded=worded)
-            for cause in causes(found.reasons(place, found.likeness([key]).get(key))):
+            for cause in causes(found.reasons(place, found.likeness(found.vectors([key])).get(key))):
                 # When the signals behind one have no weight / Then the hit stands lower above the others
                 fallen = answer(question, without(*behind[cause]), together=together)
                 [same] = [p for p, one in enumerate(fallen.ordering.candidates) if one.id == key]
