@@ -12,6 +12,8 @@ from biem.domain.prompt.contents import Excluded, Known, known, messages_in
 from biem.domain.running_memory import Running
 from biem.domain.speech.acts import is_courtesy
 from biem.domain.speech.follow_up import as_meant
+from biem.domain.speech.overview import questions_about_user
+from biem.domain.speech.several_questions import questions_in
 from biem.domain.text import require_count
 from biem.engine.context.block import Context
 from biem.engine.context.follow_up import answer
@@ -32,6 +34,8 @@ from biem.ports import Filter
 from biem.ports.concepts import InstantMemory
 
 _MOST_TOKENS = 1 << 30
+_OF_USER = 10
+"""Lines of a block on all that is known of the user, if the caller gives no number."""
 _ANY = 1e-9
 """Below any confidence: the lines decide (`engine.context.silence`), and a courtesy is not searched."""
 
@@ -183,13 +187,14 @@ class RecallMethods(BoundMemory):
 
         A question that leans on the chat messages in `exclude` is searched in full: "Where does she live?" after "When
         is my sister's birthday?" asks where my sister lives. `Context.asked` says so. `recall` takes its
-        query literally.
+        query literally. Each question of a message that asks several is searched and answered by its own lines; so are
+        those that people mean by "What do you know about me?", with up to ten lines.
         """
         policy = self._system.policies.context
         if budget_tokens is not None:
             require_count(budget_tokens, "budget_tokens", _MOST_TOKENS)
         budget = policy.budget_tokens if budget_tokens is None else budget_tokens
-        limit = policy.top_k if top_k is None else top_k
+        limit = top_k if top_k is not None else max(policy.top_k, _OF_USER if questions_about_user(query) else 0)
         held, terms = self._held(exclude_conversation, exclude), conditions(self._system.clock.now(), **where)
         require_question(query, "the query")
         asked = as_meant(query, messages_in(exclude, query))
@@ -209,9 +214,9 @@ class RecallMethods(BoundMemory):
         noted = None
         if policy.notes_share and not is_courtesy(query):
             noted = self._begin_notes(query, where, top_k=self._system.notes.ranking.top_k)
-        hits = self._system.recaller.recall(
+        recalled = partial(
+            self._system.recaller.recall,
             self.bound_to,
-            query,
             top_k=relevance.wanted(limit),
             mode="auto",
             where=where,
@@ -222,13 +227,18 @@ class RecallMethods(BoundMemory):
             more=max(0, LOOKED_AT - limit) if isinstance(limit, int) else 0,
             count=False,
         )
-        hits = relevance.keep(self.bound_to, query, hits, limit)
+        hits = relevance.keep(self.bound_to, query, recalled(query), limit)
+        several = questions_about_user(query) or _in_full(questions_in(query)) if own else ()
+        each = [(one, relevance.keep(self.bound_to, one, recalled(one), limit)) for one in several]
         if noted is not None:
             hits.notes = _sure(noted(hits), policy.notes_min_confidence)
             self._system.notes.mark(self.bound_to, hits)
         block = self._system.context_builder.brief(
-            self.bound_to, query, hits, budget_tokens=budget, where=where, known=held, top_k=limit
+            self.bound_to, query, hits, each=each, budget_tokens=budget, where=where, known=held, top_k=limit
         )
+        known = {hit.node.id for hit in hits}
+        more = {hit.node.id: hit for _, found in each for hit in found if hit.node.id not in known}
+        hits += more.values()
         return block, hits
 
     def _held(self, conversations: str | Sequence[str], excluded: Sequence[Excluded]) -> Known:
@@ -280,6 +290,14 @@ class RecallMethods(BoundMemory):
         if selection is None and chosen != "angel":
             selection = policy.selection
         return Choice(chosen, selection, seed)
+
+
+def _in_full(questions: Sequence[str]) -> Sequence[str]:
+    """Each of these questions in full: "When is it due?" after "How much is the rent?"."""
+    said = list[tuple[str, str]]()
+    for one in questions:
+        said.append(("user", as_meant(one, said).text))
+    return [text for _, text in said]
 
 
 def _sure(notes: NoteHits, min_confidence: float) -> NoteHits:

@@ -13,6 +13,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import zip_longest
 
 from biem.domain.node import Hit, Hits, Node
 from biem.domain.policies.context import ContextPolicy
@@ -75,6 +76,7 @@ class ContextBuilder:
         query: str,
         hits: Hits,
         *,
+        each: Sequence[tuple[str, Hits]] = (),
         budget_tokens: int,
         where: Filter = EVERYTHING,
         known: Known = NOTHING,
@@ -82,6 +84,8 @@ class ContextBuilder:
         before: Sequence[Node] = (),
     ) -> Context:
         """The block for at most `top_k` relevant hits of this query; empty text without any.
+
+        `each`: the questions of a query that asks several, with their hits; the best line for each comes first.
 
         Hits that repeat a memory which the prompt has `before` it are left out.
 
@@ -105,10 +109,10 @@ class ContextBuilder:
             left -= self._cost(section)
             told_first = {hit.node.id for hit in shown}
             share = min(policy.slot_tokens, left // 2) if policy.slots else 0
-            found = [hit for hit in hits if hit.node.id not in told_first and hit.node.trust != UNTRUSTED]
-            measured = hits.confidence if hits.grounds else None
             personal = hits.grounds.get("personal", 0.0)
-            worth, sure = self._picker.choose(found, query[:_READ], measured, top_k, personal)
+            worth, sure = self._chosen(query, hits, told_first, top_k)
+            if each:
+                worth, sure = _merged([self._chosen(one, found, told_first, top_k) for one, found in each], worth, sure)
             first = [*(hit.node for hit in shown), *before]
             note = note_of_doubt(sure, query[:_READ], policy)
             block = render(worth, policy, left - share, (), reader, top_k, first, note)
@@ -145,6 +149,14 @@ class ContextBuilder:
         for hit in shown:
             omitted.pop(hit.node.id, None)
         return Context(text, tuple(shown), tuple(degraded), hits.indexing, notes, left_out, omitted, sure)
+
+    def _chosen(
+        self, question: str, hits: Hits, told_first: set[str], top_k: int | None
+    ) -> tuple[list[Hit], float | None]:
+        """The hits to show, best first, and the probability that one of them answers."""
+        found = [hit for hit in hits if hit.node.id not in told_first and hit.node.trust != UNTRUSTED]
+        measured, personal = hits.confidence if hits.grounds else None, hits.grounds.get("personal", 0.0)
+        return self._picker.choose(found, question[:_READ], measured, top_k, personal)
 
     def _doubtful(self, hits: Sequence[Hit], question: str, top_k: int | None, personal: float) -> list[Hit]:
         """The untrusted ones that answer, by their own confidence."""
@@ -219,6 +231,26 @@ class ContextBuilder:
     def _cost(self, section: str) -> int:
         """Tokens of a section with the blank line before the next."""
         return self._count(f"{section}\n\n") if section else 0
+
+
+def _merged(
+    each: Sequence[tuple[list[Hit], float | None]], whole: list[Hit], sure: float | None
+) -> tuple[list[Hit], float | None]:
+    """The hits for several questions, the best for each first; those for the whole query last if a question has none.
+
+    Only these if no question has any.
+    """
+    if not any(hits for hits, _ in each):
+        return whole, sure
+    turns = (hit for best in zip_longest(*(hits for hits, _ in each)) for hit in best if hit is not None)
+    left = () if all(hits for hits, _ in each) else whole
+    merged = dict[str, Hit]()
+    for hit in (*turns, *left):
+        before = merged.setdefault(hit.node.id, hit)
+        if before is not hit:
+            merged[hit.node.id] = replace(before, told=tuple(dict.fromkeys([*before.told, *hit.told])))
+    known = [one for _, one in each if one is not None]
+    return list(merged.values()), max(known, default=sure)
 
 
 def _notes_are_surer(hits: Hits) -> bool:

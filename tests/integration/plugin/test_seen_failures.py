@@ -345,3 +345,57 @@ def test_each_statement_of_a_long_message_is_found_and_shown(life: Life, lang: s
     for question, words in asked:
         block = BIEMContextPlugin(life.memory, conversation="questions").recall_context(question)
         assert words in block.text, (question, block.text)
+
+
+@pytest.mark.parametrize(
+    ("told", "question", "first"),
+    [
+        (
+            (
+                "My dentist is called Dr. Osei.",
+                "The gym costs 31 a month.",
+                "We had soup for lunch.",
+                "I drive a Skoda.",
+            ),
+            "What's my dentist's name and how much is the gym?",
+            {0, 1},
+        ),
+        (
+            ("My sister Klara lives in Lund.", "My brother Anton lives in Gdansk.", "We had soup for lunch."),
+            "Where do my siblings live?",
+            {0, 1},
+        ),
+        (
+            ("我的牙医姓欧。", "健身房一个月三百一。", "中午喝的汤。", "我开一辆斯柯达。"),
+            "我的牙医姓什么，健身房一个月多少钱？",
+            {0, 1},
+        ),
+        (("我姐在隆德当老师。", "我哥在船厂当焊工。", "中午喝的汤。"), "我哥和我姐分别是做什么的？", {0, 1}),
+    ],
+)
+def test_each_question_of_a_message_is_answered(
+    life: Life, told: tuple[str, ...], question: str, first: set[int]
+) -> None:
+    # Given memories / When a message asks for two of them / Then the first two lines answer
+    for text in told:
+        life.tells(text)
+    assert set(life.asks(question)[: len(first)]) == {told[place] for place in first}
+
+
+@pytest.mark.parametrize(
+    ("told", "requests"),
+    [
+        (
+            ("My name is Ilse.", "I work as a welder in a shipyard.", "It rained all day.", "I live in Tromsø."),
+            ("What do you know about me?", "Who am I?"),
+        ),
+        (("我叫若溪。", "我是船厂的焊工。", "下了一天雨。", "我住在舟山。"), ("你都知道我些什么？", "我是谁？")),
+    ],
+)
+def test_a_request_for_all_that_is_known_of_the_user_gets_it(
+    life: Life, told: tuple[str, ...], requests: tuple[str, ...]
+) -> None:
+    for text in told:
+        life.tells(text)
+    for request in requests:
+        assert set(life.asks(request)) == {told[place] for place in (0, 1, 3)}

@@ -1,0 +1,65 @@
+"""Messages that ask several questions at once."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from biem.domain.speech.several_questions import questions_in
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("Who is our plumber and how much did he charge?", ("Who is our plumber?", "How much did he charge?")),
+        ("Where is the boat, when does it leave?", ("Where is the boat?", "When does it leave?")),
+        ("How much is the fee? And when is it due?", ("How much is the fee?", "When is it due?")),
+        ("Is my visa valid and when does it expire?", ("Is my visa valid?", "When does it expire?")),
+        ("Where do my siblings live?", ("Where does my brother live?", "Where does my sister live?")),
+        (
+            "What are my aunt's and uncle's plans?",
+            ("What is my aunt's plans?", "What is my uncle's plans?"),
+        ),
+        ("水电工是谁，收了多少钱？", ("水电工是谁？", "收了多少钱？")),
+        ("体检是哪天？在哪家医院？", ("体检是哪天？", "在哪家医院？")),
+        ("我弟弟和妹妹分别在哪儿上学？", ("我弟弟在哪儿上学？", "我妹妹在哪儿上学？")),
+        ("周会是几点，那个会在周几？", ("周会是几点？", "那个会在周几？")),
+    ],
+)
+def test_each_question_is_found_in_its_words(text: str, asked: tuple[str, ...]) -> None:
+    assert questions_in(text) == asked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Where is the boat?",
+        "Do you know when and where the talk is?",
+        "What do I know about who called and what they wanted?",
+        "Who was it that rang when I was out?",
+        "The plumber came and fixed it.",
+        "Who sells bread and butter?",
+        "My mother and father are here.",
+        "Where is the boat? " * 30,
+        "上次说的那件事，后来怎么样了？",
+        "水电工是谁？",
+        "我爸妈几号过来？",
+        "司机问住哪片，我怎么说？",
+        "另外那只呢，喂哪种口味？",
+        "And my son, what number is on his shirt?",
+        "Which flash should I buy? Has to fit my cameras.",
+        "今天有点冷，明天呢？",
+        "我爸和我妈来了。",
+    ],
+)
+def test_a_single_question_is_not_divided(text: str) -> None:
+    assert questions_in(text) == ()
+
+
+@given(
+    st.lists(
+        st.sampled_from(["Who is it?", "and", "when is it due", "my mother and father", ",", "我哥和我姐", "谁？", "x"])
+    )
+)
+def test_there_are_none_or_two_to_four(pieces: list[str]) -> None:
+    assert len(questions_in(" ".join(pieces))) in (0, 2, 3, 4)
