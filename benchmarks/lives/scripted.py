@@ -132,7 +132,7 @@ class _Script:
                     dialogue=before,
                 )
                 continue
-            matter, past = self._matters[asked["matter"]], asked["past"] is not None
+            matters, past = [self._matters[one] for one in asked["matter"].split(",")], asked["past"] is not None
             yield Question(
                 id=name,
                 text=text,
@@ -140,10 +140,10 @@ class _Script:
                 when="after",
                 before=len(self.turns),
                 category="past" if past else "now",
-                kind=matter.key.kind,
-                groups=(matter.before,) if past else matter.groups,
-                stale=frozenset() if past else matter.stale,
-                relevant=matter.relevant,
+                kind=matters[0].key.kind,
+                groups=tuple(ids for one in matters for ids in ((one.before,) if past else one.groups)),
+                stale=frozenset() if past else frozenset[str]().union(*(one.stale for one in matters)),
+                relevant=frozenset[str]().union(*(one.relevant for one in matters)),
                 place=place,
                 dialogue=before,
             )

@@ -16,23 +16,25 @@ _KNOWS = (
     r"|(?:tell|remind|show|give) me (?:again )?(?:everything|all|what|anything)(?: that)?"
     r" (?:you (?:know|remember|recall|have)|i told you|i've told you|i have told you)"
     r"|(?:summari[sz]e|list)(?: me)? (?:everything|all|what)(?: that)? you (?:know|remember)"
-    r"|do you (?:know|remember) anything|everything you (?:know|remember)|tell me(?: more| something)?"
+    r"|do you (?:know|remember) anything|everything you (?:know|remember)|tell me(?: more| something| all| everything)?"
 )
 _POLITE = "(?:请|帮我|能不能|可以)?"
 _WHOM = "(?:关于)?我(?:的|们)?(?P<whom>家里?人?|家庭|健康|身体|工作|住处)?(?:的)?"
+_OF = "(?:的情况|的信息|的事情?|方面的事情?)?"
 _WHAT = "(?:哪些|(?:些)?什么|多少|些啥|啥)(?:情况|信息|事情?|东西)?"
-_YOU_KNOW = "[你您](?:都|还|现在|目前|到底|所)*(?:知道|记得|了解|记住|掌握)了?"
+_YOU_KNOW = "[你您](?:都|还|现在|目前|到底|所)*(?:知道|记得|了解|记住|记|掌握)了?"
 _REQUESTS = tuple(
-    re.compile(rf"^\W*{pattern}\W*$", re.IGNORECASE)
+    re.compile(rf"^\W*(?:{pattern})\W*$", re.IGNORECASE)
     for pattern in (
         rf"(?:(?:so|and|ok|okay|well|please|can you|could you),? )*(?:{_KNOWS}) (?:about|of|on|regarding)"
-        r" (?P<whom>me|myself|(?:my|our) [a-z]+)(?: (?:so far|please|now|already|again))*",
+        r" (?P<whom>[^?.,!]{2,40}?)(?: (?:so far|please|now|already|again))*",
         r"(?:(?:so|and|do you know|remember),? )?who (?:am i|i am)|describe me",
         rf"{_POLITE}{_YOU_KNOW}{_WHOM}{_WHAT}(?:吗|呢)?",
         rf"关于我(?:的|们)?(?P<whom>家里?人?|家庭|健康|身体|工作|住处)?[，,]?{_YOU_KNOW}{_WHAT}(?:吗|呢)?",
         rf"{_POLITE}(?:介绍|总结|概括|汇总|说说|讲讲|说一下|列出来?|列一下)(?:一下)?(?:{_YOU_KNOW}的)?{_WHOM}"
         "(?:情况|信息|资料|一切|所有信息|事情?|全部)?(?:吧)?",
         "我是谁[呀啊呢]?",
+        rf"(?:关于|说说|讲讲|介绍一下)?(?P<whom>(?![你您])[^，,？?]{{2,14}}?){_OF}[，,]?{_YOU_KNOW}(?:的(?:都|全)|{_WHAT}).{{0,8}}",
     )
 )
 _SUBJECTS: dict[str, Subject] = {
@@ -84,7 +86,10 @@ _QUESTIONS: dict[Subject, tuple[tuple[str, str], ...]] = {
 
 
 def questions_about_user(text: str) -> tuple[str, ...]:
-    """What a request for all that is known of the user, or his family, health, work or home, asks for; else empty."""
+    """What a request for all that is known asks for; empty for other messages.
+
+    Of the user, or his family, health, work or home the questions that people mean by it; of anything else its name.
+    """
     said = text.strip()
     found = (
         next((one for pattern in _REQUESTS if (one := pattern.match(said))), None) if len(said) <= _LONGEST else None
@@ -92,8 +97,8 @@ def questions_about_user(text: str) -> tuple[str, ...]:
     if found is None:
         return ()
     whom = found.groupdict().get("whom") or "me"
-    subject = _SUBJECTS.get(re.sub("^(?:my|our) ", "", whom.lower()))
-    if subject is None:
-        return ()
+    subject = _SUBJECTS.get(re.sub("^(?:my|our) |^我(?:的|们)?(?=.)", "", whom.lower()))
     chinese = re.search("[\u4e00-\u9fff]", said) is not None
+    if subject is None:
+        return (f"{whom}？" if chinese else f"{whom[0].upper()}{whom[1:]}?",)
     return tuple(pair[chinese] for pair in _QUESTIONS[subject])

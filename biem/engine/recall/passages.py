@@ -1,7 +1,7 @@
 """Messages of several statements as hits of their statements: a block judges and tells each as a line.
 
-Kept of a message are the statements with the highest likeness to the query, and those that by their vectors answer it
-best. The nearest of them has the id of the message, so that what is known of the message is known of it.
+Kept are the nearest statement of each message, and of all those with the highest likeness to the query, and those that
+by their vectors answer it best. The nearest has the id of the message, so that what is known of this is known of it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,10 +11,10 @@ from typing import NamedTuple
 from biem.domain.node import PASSAGE, Hit, Node
 from biem.domain.speech.parts import parts_of
 from biem.engine.recall.rank.ranker import Answer
-from biem.ports import Vector, Vectors
+from biem.ports import Vector
 
-_KEPT = 2
-"""Statements of a message that are kept for their likeness, and at most as many others for their odds of an answer."""
+_BEST = 8
+"""Statements kept for their likeness besides the nearest of each message, and as many for their odds of an answer."""
 
 
 class MessagePart(NamedTuple):
@@ -32,44 +32,41 @@ class MessagePart(NamedTuple):
 def passages_of(
     nodes: Iterable[Node], answer: Answer, refers_back: Callable[[str], bool]
 ) -> dict[str, list[MessagePart]]:
-    """The nearest statements of those of these messages that have several, by the ids of the messages."""
+    """The nearest statements of those of these messages that have several, in their order, by the ids of the messages.
+
+    None if nothing is known of their likeness.
+    """
     held = [(node, answer.turns[node.id].parts) for node in nodes]
-    texts = [(node, parts_of(node.indexed_text), vectors) for node, vectors in held if vectors is not None]
-    return {
-        node.id: nearest(node, parts, vectors, answer, refers_back)
-        for node, parts, vectors in texts
-        if len(parts) == len(vectors)  # else another version has divided it, or it was revised since
-    }
-
-
-def nearest(
-    node: Node, parts: Sequence[str], vectors: Vectors, answer: Answer, refers_back: Callable[[str], bool]
-) -> list[MessagePart]:
-    """The nearest of the statements of a message, in their order; none if nothing is known of their likeness."""
-    numbered = {f"{node.id}{PASSAGE}{number}": vector for number, vector in enumerate(vectors)}
-    likeness, answering = answer.likeness(numbered), answer.answering(numbered)
+    divided = [(node, parts_of(node.indexed_text), vectors) for node, vectors in held if vectors is not None]
+    divided = [one for one in divided if len(one[1]) == len(one[2])]  # else another version divided it otherwise
+    vectors = {f"{node.id}{PASSAGE}{number}": vector for node, _, rows in divided for number, vector in enumerate(rows)}
+    likeness, answering, changed = answer.likeness(vectors), answer.answering(vectors), answer.changed(vectors)
     if not likeness:
-        return []
-    changed, keys = answer.changed(numbered), list(numbered)
-    by_likeness = sorted(keys, key=lambda key: -likeness[key])[:_KEPT]
-    by_odds = sorted(answering, key=lambda key: -answering[key])[:_KEPT]
-    found = []
-    for number, key in enumerate(keys):
-        if key not in by_likeness and key not in by_odds:
-            continue
-        text = parts[number].removeprefix(f"{node.speaker}: ") if node.speaker and not number else parts[number]
-        why, before = {"likeness": likeness[key]}, None
-        if key in changed:
-            why["changed"] = changed[key]
-        of_which = [key]
-        if number and refers_back(text):
-            before, of_which = parts[number - 1], [key, keys[number - 1]]
-            why["referred_likeness"] = likeness[keys[number - 1]]
-        if answering:
-            why["answering"] = max(answering[one] for one in of_which)
-        own = node.id if key == by_likeness[0] else key
-        found.append(MessagePart(own, text, numbered[key], why, before))
+        return {}
+    best = {*_highest(likeness), *_highest(answering)}
+    found = dict[str, list[MessagePart]]()
+    for node, parts, rows in divided:
+        keys = [f"{node.id}{PASSAGE}{number}" for number in range(len(rows))]
+        near = max(keys, key=lambda key: likeness[key])
+        for number, key in enumerate(keys):
+            if key != near and key not in best:
+                continue
+            text = parts[number].removeprefix(f"{node.speaker}: ") if node.speaker and not number else parts[number]
+            why, before, of_which = {"likeness": likeness[key]}, None, [key]
+            if key in changed:
+                why["changed"] = changed[key]
+            if number and refers_back(text):
+                before, of_which = parts[number - 1], [key, keys[number - 1]]
+                why["referred_likeness"] = likeness[keys[number - 1]]
+            if answering:
+                why["answering"] = max(answering[one] for one in of_which)
+            own = node.id if key == near else key
+            found.setdefault(node.id, []).append(MessagePart(own, text, vectors[key], why, before))
     return found
+
+
+def _highest(values: Mapping[str, float]) -> list[str]:
+    return sorted(values, key=lambda key: -values[key])[:_BEST]
 
 
 def with_passages(hit: Hit, passages: Sequence[MessagePart], alike: Mapping[str, Mapping[str, float]]) -> Hit:

@@ -177,15 +177,31 @@ def test_a_message_of_several_statements_has_those_nearest_to_the_question_as_pa
     hit = talk.hits()[NOTES]
 
     # Then the nearest statements are hits of their own text, the nearest with the id of the message
-    near, second = hit.passages
-    assert (near.node.id, near.node.text) == ("user 0", "we play six shows of it, all sold out by now")
-    assert (second.node.id, second.whole) == ("user 0#2", "user 0")
+    by_id = {one.node.id: one for one in hit.passages}
+    near, second = by_id["user 0"], by_id["user 0#2"]
+    assert list(by_id) == ["user 0#0", "user 0", "user 0#2", "user 0#3"]
+    assert near.node.text == "we play six shows of it, all sold out by now"
+    assert {one.whole for one in hit.passages} == {"user 0"}
     assert (near.why["likeness"], second.why["likeness"]) == (1.0, pytest.approx(0.6))
     assert near.alike["user 0#2"] == second.alike["user 0"] == pytest.approx(0.6)
 
     # And one that does not say what it is about has the statement before it
     assert second.refers_to.text == near.node.text
     assert near.refers_to is None
+
+
+def test_of_many_statements_the_best_are_kept_and_the_nearest_of_each_message() -> None:
+    # Given a list of thirty items that are near the question, each a little less, and one that is far from it
+    items = "\n".join(f"- the show number {number} is in hall {number}" for number in range(30))
+    rows = [(1.0 - number / 100, number / 100) for number in range(30)]
+    talk = Talk(("user", items), ("user", NOTES))
+    talk.turns["user 0"] = talk.turns["user 0"]._replace(parts=np.array(rows, dtype=np.float32))
+    talk.turns["user 1"] = talk.turns["user 1"]._replace(parts=np.stack([REST, REST, REST, REST]))
+    hits = talk.hits()
+
+    # When they are returned / Then the near ones of all are kept, and one of the far message
+    assert [one.why["likeness"] for one in hits[items].passages] == pytest.approx([1.0 - n / 100 for n in range(8)])
+    assert len(hits[NOTES].passages) == 1
 
 
 def test_statements_that_another_version_divided_otherwise_are_not_read() -> None:
