@@ -13,7 +13,7 @@ from biem.domain.running_memory import Running
 from biem.domain.speech.acts import is_courtesy
 from biem.domain.speech.follow_up import as_meant
 from biem.domain.speech.overview import questions_about_user
-from biem.domain.speech.several_questions import questions_in
+from biem.domain.speech.several_questions import pieces_of, questions_in
 from biem.domain.text import require_count
 from biem.engine.context.block import Context
 from biem.engine.context.follow_up import answer
@@ -229,15 +229,27 @@ class RecallMethods(BoundMemory):
         )
         hits = relevance.keep(self.bound_to, query, recalled(query), limit)
         several = questions_about_user(query) or _in_full(questions_in(query)) if own else ()
-        each = [(one, relevance.keep(self.bound_to, one, recalled(one), limit)) for one in several]
+        parts = pieces_of(query) if own and not several else ()
+        each, pieces = (
+            [(one, relevance.keep(self.bound_to, one, recalled(one), limit)) for one in asked]
+            for asked in (several, parts)
+        )
         if noted is not None:
             hits.notes = _sure(noted(hits), policy.notes_min_confidence)
             self._system.notes.mark(self.bound_to, hits)
         block = self._system.context_builder.brief(
-            self.bound_to, query, hits, each=each, budget_tokens=budget, where=where, known=held, top_k=limit
+            self.bound_to,
+            query,
+            hits,
+            each=each,
+            pieces=pieces,
+            budget_tokens=budget,
+            where=where,
+            known=held,
+            top_k=limit,
         )
         known = {hit.node.id for hit in hits}
-        more = {hit.node.id: hit for _, found in each for hit in found if hit.node.id not in known}
+        more = {hit.node.id: hit for _, found in [*each, *pieces] for hit in found if hit.node.id not in known}
         hits += more.values()
         return block, hits
 

@@ -6,6 +6,8 @@ A vector of the whole lies between its questions, and no line is about all of th
 import re
 
 _MOST = 4
+_WORDS, _CHARACTERS = 2, 4
+"""Minimum length of a piece, English and Chinese."""
 _LONGEST = 300
 """Characters of a message that is read: a longer one tells something, and its sentences are compared each."""
 _HAN = re.compile("[\u4e00-\u9fff]")
@@ -49,6 +51,17 @@ _SIBLINGS = re.compile(r"\b(?P<of>my|our) siblings\b(?!['’])", re.IGNORECASE)
 _OF_ONE = {"do": "does", "are": "is", "were": "was", "have": "has"}
 _OF_SEVERAL = re.compile(r"\b(do|are|were|have)( )$", re.IGNORECASE)
 
+_REQUESTS = re.compile(
+    r"[?]|^(?:(?:please|hey|hi|ok|so|sorry|can you|could you|would you),? )*(?:give|tell|remind|send|show|list|find"
+    r"|check|look up|pull up|refresh|let me (?:know|have)|i (?:need|want to know|forgot|can['’]t remember|have no idea"
+    r"|was wondering)|i['’]d like to know|kindly|not sure)\b|\b(?:please|pls)\W*$",
+    re.IGNORECASE,
+)
+_CUT = re.compile(
+    r"[,;]?\s+(?:and|or|plus|also|along with|as well as|but also)\s+|[?!;:,]\s+|(?<=[a-z]{4}\.)\s+|\s+[-+–]\s+",
+    re.IGNORECASE,
+)
+
 # -- Chinese -----------------------------------------------------------------------------------------------------------
 
 _ASKS_CHINESE = re.compile("什么|啥|多少|哪|谁|几(?!乎)|怎么|贵姓|为何|多[大久长高远重]|何时|[吗么](?=$|[？?])")
@@ -67,6 +80,29 @@ _KIN = (
     "|叔叔|舅舅|姑姑|阿姨|表[哥姐弟妹]|老板|同事|室友)"
 )
 _TWO_CHINESE = re.compile(rf"(?P<one>我?{_KIN})(?:和|跟|与|、)(?P<other>我?{_KIN})(?:分别|各自|各|都)?")
+
+
+_REQUESTS_CHINESE = re.compile(
+    "[？?]|告诉我|发(?:给)?我|[给报]我|帮我[查看找]|列[一出下]|忘了|想不起|提醒我|(?:什么|啥|多少|几[点号个]|哪[儿里个])[呢啊呀来着]*$"
+)
+_CUT_CHINESE = re.compile(
+    "[，,、；;：:？?。！!]|\\s+|还有|以及|另外|顺便|再有就是|连同|(?<=[\u4e00-\u9fff]{4})[和跟](?=[\u4e00-\u9fff]{3})"
+)
+
+
+def pieces_of(text: str) -> tuple[str, ...]:
+    """The pieces of a request, of which each may ask for something: "Give me the wifi password and the alarm code".
+
+    At most four; empty for a message that asks for nothing, and for one without several.
+    """
+    text = text.strip()
+    chinese = _HAN.search(text) is not None
+    if len(text) > _LONGEST or not (_REQUESTS_CHINESE if chinese else _REQUESTS).search(text):
+        return ()
+    cut = [piece.strip(" ？?。，,.;!呢啊呀") for piece in (_CUT_CHINESE if chinese else _CUT).split(text)]
+    pieces = [piece for piece in cut if (len(piece) >= _CHARACTERS if chinese else len(piece.split()) >= _WORDS)]
+    found = tuple(dict.fromkeys(pieces))
+    return found[:_MOST] if len(found) > 1 else ()
 
 
 def questions_in(text: str) -> tuple[str, ...]:

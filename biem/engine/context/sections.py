@@ -41,6 +41,8 @@ CORE = "## Core Memories"
 USEFUL = "## Useful Before"
 ORIGINALS = "## Originals"
 RECENT = "## Recent Messages"
+_SURELY = 0.75
+"""Probability from which a piece of a query counts as answered."""
 _READ = 8_000
 """Characters of a query used to shorten long texts: the rest of a pasted document would cost seconds."""
 
@@ -77,6 +79,7 @@ class ContextBuilder:
         hits: Hits,
         *,
         each: Sequence[tuple[str, Hits]] = (),
+        pieces: Sequence[tuple[str, Hits]] = (),
         budget_tokens: int,
         where: Filter = EVERYTHING,
         known: Known = NOTHING,
@@ -86,6 +89,7 @@ class ContextBuilder:
         """The block for at most `top_k` relevant hits of this query; empty text without any.
 
         `each`: the questions of a query that asks several, with their hits; the best line for each comes first.
+        `pieces`: parts of a query that may ask for something; the best line for each that is surely answered is last.
 
         Hits that repeat a memory which the prompt has `before` it are left out.
 
@@ -113,6 +117,11 @@ class ContextBuilder:
             worth, sure = self._chosen(query, hits, told_first, top_k)
             if each:
                 worth, sure = _merged([self._chosen(one, found, told_first, top_k) for one, found in each], worth, sure)
+            elif pieces:
+                chosen = (self._chosen(one, found, told_first, top_k) for one, found in pieces)
+                best = [hits[0] for hits, surely in chosen if hits and surely is not None and surely >= _SURELY]
+                there = {hit.node.id for hit in worth}
+                worth += {hit.node.id: hit for hit in best if hit.node.id not in there}.values()
             first = [*(hit.node for hit in shown), *before]
             note = note_of_doubt(sure, query[:_READ], policy)
             block = render(worth, policy, left - share, (), reader, top_k, first, note)

@@ -370,6 +370,11 @@ def test_each_statement_of_a_long_message_is_found_and_shown(life: Life, lang: s
             "我的牙医姓什么，健身房一个月多少钱？",
             {0, 1},
         ),
+        (
+            ("The wifi password is heron-42.", "The alarm code is 8831.", "We had soup for lunch.", "I drive a Skoda."),
+            "Give me the wifi password and the alarm code.",
+            {0, 1},
+        ),
         (("我姐在隆德当老师。", "我哥在船厂当焊工。", "中午喝的汤。"), "我哥和我姐分别是做什么的？", {0, 1}),
     ],
 )

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.domain.speech.several_questions import questions_in
+from biem.domain.speech.several_questions import pieces_of, questions_in
 
 
 @pytest.mark.parametrize(
@@ -76,3 +76,34 @@ def test_a_single_question_is_not_divided(text: str) -> None:
 )
 def test_there_are_none_or_two_to_four(pieces: list[str]) -> None:
     assert len(questions_in(" ".join(pieces))) in (0, 2, 3, 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("Give me the wifi password and the alarm code.", ("Give me the wifi password", "the alarm code")),
+        (
+            "I forgot the name of his teacher, also the room of the class",
+            ("I forgot the name of his teacher", "the room of the class"),
+        ),
+        ("把物业电话、水表户号告诉我", ("把物业电话", "水表户号告诉我")),
+        ("老婆喜欢什么花 结婚纪念日几号", ("老婆喜欢什么花", "结婚纪念日几号")),
+    ],
+)
+def test_the_pieces_of_a_request_may_each_ask_for_something(text: str, pieces: tuple[str, ...]) -> None:
+    assert questions_in(text) == ()
+    assert pieces_of(text) == pieces
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Where is the boat?",
+        "We went to the lake and had a picnic.",
+        "我们去了湖边，还野餐了。",
+        "where, oh where? " * 30,
+    ],
+)
+def test_a_message_without_a_request_or_with_one_has_no_pieces(text: str) -> None:
+    assert pieces_of(text) == ()
