@@ -194,9 +194,9 @@ class RecallMethods(BoundMemory):
         if budget_tokens is not None:
             require_count(budget_tokens, "budget_tokens", _MOST_TOKENS)
         budget = policy.budget_tokens if budget_tokens is None else budget_tokens
-        limit = top_k if top_k is not None else max(policy.top_k, _OF_USER if questions_about_user(query) else 0)
         held, terms = self._held(exclude_conversation, exclude), conditions(self._system.clock.now(), **where)
         require_question(query, "the query")
+        limit = top_k if top_k is not None else max(policy.top_k, _OF_USER if questions_about_user(query) else 0)
         asked = as_meant(query, messages_in(exclude, query))
         ask = partial(self._block, where=terms, limit=limit, budget=budget, session=session, held=held)
         block, hits = answer(ask, query, asked)
