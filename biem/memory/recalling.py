@@ -305,10 +305,11 @@ class RecallMethods(BoundMemory):
 
 
 def _in_full(questions: Sequence[str]) -> Sequence[str]:
-    """Each of these questions in full: "When is it due?" after "How much is the rent?"."""
+    """Each of these questions in full, where it surely leans on those before it: "What is her number?"."""
     said = list[tuple[str, str]]()
     for one in questions:
-        said.append(("user", as_meant(one, said).text))
+        meant = as_meant(one, said)
+        said.append(("user", meant.text if meant.sure else one))
     return [text for _, text in said]
 
 
