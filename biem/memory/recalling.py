@@ -124,7 +124,7 @@ class RecallMethods(BoundMemory):
         return hits
 
     def _begin_notes(self, query: str, where: Filter, *, top_k: int) -> Callable[[Sequence[Hit]], NoteHits]:
-        """Begin to search the notes for a query; what is returned waits for them, given its memories."""
+        """Begin to search the notes for a query; the function returned waits for them, given its memories."""
         return self._system.notes.begin(
             self.bound_to, query, top_k=top_k, tags=where.tags, since=where.since, until=where.until
         )
