@@ -120,8 +120,7 @@ def open_stores(
     def stored(kind: _PostgresStore[S]) -> S:
         return kind(database, clock=clock, decay_per_hour=decay, model=info.id, policies=policies)
 
-    embedders = stored(PostgresEmbedders)
-    _require_one_dimension(embedders, info)
+    _require_one_dimension(embedders := stored(PostgresEmbedders), info)
     records = stored(PostgresRecords)
     kept = open_projections(settings, where, info, stack)
     index = open_index(settings, where, info, stack)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from biem.domain.concept import Recollection
 from biem.domain.node import Hit, Hits
@@ -33,9 +33,13 @@ from biem.memory.bound import BoundMemory
 from biem.ports import Filter
 from biem.ports.concepts import InstantMemory
 
+if TYPE_CHECKING:
+    from biem.domain.times.asked import AskedTime
+    from biem.engine.context.calendar import TimedHits
+
 _MOST_TOKENS = 1 << 30
-_OF_USER = 10
-"""Lines of a block on all that is known of the user, if the caller gives no number."""
+_LISTED = 10
+"""Lines of a block on all that is known of the user, or on a time, if the caller gives no number."""
 _ANY = 1e-9
 """Below any confidence: the lines decide (`engine.context.silence`), and a courtesy is not searched."""
 
@@ -196,7 +200,9 @@ class RecallMethods(BoundMemory):
         budget = policy.budget_tokens if budget_tokens is None else budget_tokens
         held, terms = self._held(exclude_conversation, exclude), conditions(self._system.clock.now(), **where)
         require_question(query, "the query")
-        limit = top_k if top_k is not None else max(policy.top_k, _OF_USER if questions_about_user(query) else 0)
+        time = self._time_of(query)
+        lists = questions_about_user(query) or (time is not None and time.only)
+        limit = top_k if top_k is not None else max(policy.top_k, _LISTED if lists else 0)
         asked = as_meant(query, messages_in(exclude, query))
         ask = partial(self._block, where=terms, limit=limit, budget=budget, session=session, held=held)
         block, hits = answer(ask, query, asked)
@@ -237,24 +243,45 @@ class RecallMethods(BoundMemory):
         if noted is not None:
             hits.notes = _sure(noted(hits), policy.notes_min_confidence)
             self._system.notes.mark(self.bound_to, hits)
+        timed = self._timed(query, where, held, recalled) if own and not several else None
         block = self._system.context_builder.brief(
             self.bound_to,
             query,
             hits,
             each=each,
             pieces=pieces,
+            timed=timed,
             budget_tokens=budget,
             where=where,
             known=held,
             top_k=limit,
         )
         known = {hit.node.id for hit in hits}
+        if timed is not None:
+            hits += [hit for hit in timed.hits if hit.node.id not in known]
+            known |= {hit.node.id for hit in timed.hits}
         more = {hit.node.id: hit for _, found in [*each, *pieces] for hit in found if hit.node.id not in known}
         hits += more.values()
         return block, hits
 
+    def _time_of(self, query: str) -> "AskedTime | None":
+        from biem.domain.times.asked import asked_time  # noqa: PLC0415  a recall reads no times of events
+
+        return asked_time(query, self._system.clock.now())
+
+    def _timed(self, query: str, where: Filter, held: Known, recalled: Callable[..., Hits]) -> "TimedHits | None":
+        """The events of the time that a question asks for; None for other questions."""
+        asked = self._time_of(query)
+        if asked is None or where.as_of is not None:
+            return None
+        from biem.engine.context.calendar import timed_hits  # noqa: PLC0415  as above
+
+        return timed_hits(
+            asked, records=self._system.records, scope=self.bound_to, where=where, known=held, recalled=recalled
+        )
+
     def _held(self, conversations: str | Sequence[str], excluded: Sequence[Excluded]) -> Known:
-        """What the prompt holds: not the memories of messages that were revised after these were written."""
+        """The content of the prompt: not the memories of messages that were revised after these were written."""
         held = known(conversations, excluded)
         if not held.written:
             return held

@@ -175,6 +175,13 @@ class Records(Protocol):
     ) -> dict[str, float]:
         """Full-text search without the vector index: ids and scores > 0, best first."""
 
+    def told(self, scopes: Sequence[Scope], span: tuple[datetime, datetime], where: Filter, limit: int) -> list[Node]:
+        """Believed, valid memories that may tell of events in this span and meet the conditions, the newest first.
+
+        Those said in the span or in the week after it, and of those said in the 120 days before it the ones that name a
+        day. Archived, erased and superseded memories and those of other scopes are never returned.
+        """
+
     def get(self, scope: Scope, memory_id: str) -> Node | None:
         """One memory of exactly this scope, of any status."""
 

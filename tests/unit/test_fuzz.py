@@ -28,6 +28,7 @@ from biem.config import load_settings
 from biem.domain.conflict import Statement
 from biem.domain.node import KINDS, LAYERS, parse_id
 from biem.domain.policies.writing import WritePolicy
+from biem.domain.times.events import happening
 from biem.domain.times.windows import windows
 from biem.engine.aim.snapshot_file import read
 from biem.engine.query.question import is_asked, sentences_of
@@ -108,11 +109,12 @@ class TestText:
             lambda text: ANALYZER.analyze(text),
             lambda text: ANALYZER.keywords(text, 10),
             lambda text: windows(text, NOW),
+            lambda text: happening(text, NOW),
             lambda text: sentences_of(text, len),
             lambda text: parsing.topics(ModelReply(text)),
             lambda text: parsing.judgement(ModelReply(text)),
         ],
-        ids=["lexemes", "fields", "keywords", "times", "question", "topics", "judgement"],
+        ids=["lexemes", "fields", "keywords", "times", "events", "question", "topics", "judgement"],
     )
     @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(unit=st.lists(FRAGMENTS, min_size=1, max_size=3).map("".join))

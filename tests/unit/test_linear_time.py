@@ -29,7 +29,7 @@ from biem.domain.prompt import lines
 from biem.domain.scope import Scope
 from biem.domain.speech import acts as speech_acts
 from biem.domain.speech import excerpt
-from biem.domain.times import bare
+from biem.domain.times import asked, bare, events
 from biem.domain.times import windows as times
 from biem.engine.conflicts import passages
 from biem.engine.context.picking import Picker
@@ -118,6 +118,8 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "is_standing_order": speech_acts.is_standing_order,
     "windows": lambda text: times.windows(text, NOW),
     "beside": lambda text: bare.asks_for_a_time_only(times.beside(text, NOW)),
+    "happening": lambda text: events.happening(text, NOW),
+    "asked_time": lambda text: asked.asked_time(text, NOW),
     "names_a_bound": anchors.names_a_bound,
     "reason_quality": energy.reason_quality,
     "harmless": lambda text: lines.harmless(text, GREAT),

@@ -1,8 +1,8 @@
 """What a text is like, by its vector: directions of an embedder's space, each with log-odds.
 
 "I chickened out of sage" and 没忍住，又开始每天喝美式了 share no word, but both lie where texts about changes lie. The
-directions were fitted by `python -m benchmarks.fit_succession`, `benchmarks.fit_courtesy` and `benchmarks.fit_queries`;
-only packaged models have them.
+directions were fitted by `python -m benchmarks.fit_succession`, `benchmarks.fit_courtesy`, `benchmarks.fit_queries` and
+`benchmarks.fit_agenda`; only packaged models have them.
 """
 
 import base64
@@ -19,6 +19,7 @@ from biem.ports.embedding import DirectionOdds, row_products
 CHANGE = Path(__file__).with_name("change.json")
 COURTESY = Path(__file__).with_name("courtesy.json")
 PERSONAL = Path(__file__).with_name("personal.json")
+AGENDA = Path(__file__).with_name("agenda.json")
 
 
 def change_odds(embedder_id: str) -> DirectionOdds | None:
@@ -34,6 +35,11 @@ def courtesy_odds(embedder_id: str) -> DirectionOdds | None:
 def personal_odds(embedder_id: str) -> DirectionOdds | None:
     """Log-odds that what was told can help with each of these queries, unlike arithmetic or a poem; None as above."""
     return _odds(PERSONAL, embedder_id)
+
+
+def agenda_odds(embedder_id: str) -> DirectionOdds | None:
+    """Log-odds that each of these queries, without its times, asks for whatever happens then; None as above."""
+    return _odds(AGENDA, embedder_id)
 
 
 def _odds(file: Path, embedder_id: str) -> DirectionOdds | None:

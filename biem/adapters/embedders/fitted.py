@@ -1,7 +1,7 @@
 """All that was fitted to the space of an embedder."""
 
 from biem.adapters.embedders.answers import answer_odds
-from biem.adapters.embedders.directions import change_odds, personal_odds
+from biem.adapters.embedders.directions import agenda_odds, change_odds, personal_odds
 from biem.adapters.embedders.query_map import query_map
 from biem.ports.embedding import Fitted
 
@@ -12,5 +12,6 @@ def fitted_to(embedder_id: str) -> Fitted:
         query_map=query_map(embedder_id),
         change_odds=change_odds(embedder_id),
         personal_odds=personal_odds(embedder_id),
+        agenda_odds=agenda_odds(embedder_id),
         answer_odds=answer_odds(embedder_id),
     )

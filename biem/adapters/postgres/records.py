@@ -23,6 +23,8 @@ from biem.domain.text import storable
 from biem.domain.trust import rank
 from biem.ports import Candidates, Clock, Filter, Touched, Vector, Vectors, Write, Written
 
+_PLANNED_BEFORE, _TOLD_AFTER = timedelta(days=120), timedelta(days=7)
+"""How long before it an event is told of, and how long after it."""
 _TEXT_SEARCH_ROWS = 500
 _PAGE = 500
 _MOST_COUNTED = 100_000
@@ -177,6 +179,20 @@ class PostgresRecords(PostgresOutbox, PostgresErasure):
         namespaces = [scope.ns for scope in scopes]
         parameters = {"scopes": namespaces, "most": _MOST_COUNTED}
         return int(self._database.fetch(",".join(namespaces), "unindexed", parameters)[0].memories)
+
+    def told(self, scopes: Sequence[Scope], span: tuple[datetime, datetime], where: Filter, limit: int) -> list[Node]:
+        """As the port says."""
+        now = self._clock.now()
+        by_ns = {scope.ns: scope for scope in scopes}
+        parameters = {
+            **conditions(scopes, where, now, self._decay),
+            "from": span[0] - _PLANNED_BEFORE,
+            "first": span[0],
+            "to": span[1] + _TOLD_AFTER,
+            "limit": limit,
+        }
+        rows = self._database.fetch(",".join(by_ns), "occasions", parameters)
+        return [self.node(row, by_ns[row.ns], now) for row in rows]
 
     def get(self, scope: Scope, memory_id: str) -> Node | None:
         now = self._clock.now()

@@ -26,11 +26,11 @@ _MIDAUTUMN = (
     "2015-09-27 2016-09-15 2017-10-04 2018-09-24 2019-09-13 2020-10-01 2021-09-21 2022-09-10 2023-09-29 "
     "2024-09-17 2025-10-06 2026-09-25 2027-09-15 2028-10-03 2029-09-22 2030-09-12"
 )
-_LUNAR = {
-    name: (days, [datetime.fromisoformat(day).replace(tzinfo=UTC) for day in table.split()])
-    for names, days, table in ((("春节", "过年"), 8, _SPRING), (("中秋",), 1, _MIDAUTUMN))
-    for name in names
-}
+SPRING_FESTIVAL, MID_AUTUMN = (
+    [datetime.fromisoformat(day).replace(tzinfo=UTC) for day in table.split()] for table in (_SPRING, _MIDAUTUMN)
+)
+"""The days of these holidays by year."""
+_LUNAR = {"春节": (8, SPRING_FESTIVAL), "过年": (8, SPRING_FESTIVAL), "中秋": (1, MID_AUTUMN)}
 """Holidays of the lunar calendar: number of days, and their dates by year."""
 _NAMES = "|".join(sorted([*_FIXED, *_LUNAR], key=lambda name: (-len(name), name)))
 

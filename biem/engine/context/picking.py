@@ -9,7 +9,7 @@ block is empty if probably no line answers (`silence`). Thread-safe.
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from biem.domain.node import Hit
 from biem.domain.policies.context import ContextPolicy
@@ -40,6 +40,18 @@ _ABOUT_ASKING = re.compile(r"\b(?:ask(?:ed|ing)?|question|request(?:ed)?|want(?:
 
 _OF_AN_ACT = re.compile(r"\bdid\b", re.IGNORECASE)
 """Asks in the past tense for an act, and thereby for the last of several: "Where did we send the paper?"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """What the lines of a block must reach."""
+
+    sure: float
+    """The probability that one of them answers."""
+    behind: float
+    """Most log-odds below the best line."""
+    worth: float
+    """Log-odds from which a line is shown in any case."""
 
 
 class Picker:
@@ -76,17 +88,24 @@ class Picker:
         confidence: float | None,
         most: int | None = None,
         personal: float = 0.0,
+        bar: Bar | None = None,
     ) -> tuple[list[Hit], float | None]:
-        """As `pick`, with the probability, 0 to 1, that one of the hits answers; None if it was not measured."""
+        """As `pick`, with the probability, 0 to 1, that one of the hits answers; None if it was not measured.
+
+        `bar`: what lines must reach where more is known of them than that a search found them.
+        """
         asked = self._reader.question(question, hits, personal)
         lines, measured = self._rated(hits, asked)
         sure = None if confidence is None else _sure(confidence, lines, measured, asked)
-        if sure is not None and sure < self._policy.min_confidence:
+        if sure is not None and sure < (self._policy.min_confidence if bar is None else bar.sure):
             return [], sure
         if lines is None:
             return [hit for hit in hits if odds(hit.score) >= odds(hits[0].score) - self._policy.drop][:most], sure
         lines = _without_echoes(lines, echoed(lines, self._terms_of))
         least = self._least(lines)
+        if bar is not None:
+            best = max((line.worth for line in lines), default=0.0)
+            least = max(best - bar.behind, min(least, bar.worth))
         self._order(lines, asked, least)
         if not asked.former and not are_of_several_people(lines):
             lift_late_corrections(lines, self._rules, least, all_known=len(hits) < LOOKED_AT)

@@ -24,7 +24,7 @@ _AFTER = (
 )
 _WHICH = r"(?:the|my|our|his|her|their|this|that)\s+"
 _WORD = r"[\w-]+(?:['’]s?)?"
-_NAME = rf"{_WORD}(?:\s+{_WORD}){{0,3}}?"
+_NAME = rf"{_WORD}(?:\s+{_WORD}){{0,5}}?"
 _BY_SUBJECT = re.compile(
     rf"^(?:(?:so|and|but|ok|okay|ugh|oh|well|update|news)\s+)*(?:{_WHICH})?(?P<event>{_NAME})(?:['’]s)?\s+"
     rf"(?:{_SKIPPED}\s+)*(?:{_MOVED}(?=$|\s{_AFTER})"
@@ -40,7 +40,7 @@ _BY_OBJECT_BETWEEN = re.compile(
     rf"(?:^|\s)(?:brought|pulled|put)\s+{_WHICH}(?P<event>{_NAME})(?=\s(?:forward|back|off)\b)", re.IGNORECASE
 )
 _BY_SUBJECT_HAN = re.compile(
-    "^(?:不过|但是?|结果|刚|对了|[今明本这下][天周次个]?的?|我们?家?的?|咱们?的?)*(?P<event>[\u4e00-\u9fff]{2,8}?)(?:的事|的?时间|的?日期)?"
+    "^(?:不过|但是?|结果|刚|对了|[今明本这下][天周次个]?的?|我们?家?的?|咱们?的?)*(?P<event>[\u4e00-\u9fffA-Za-z]{2,10}?)(?:的事|的?时间|的?日期)?"
     "(?:又|也|都|要|得|被|已经|临时|再|可以|正式|突然|统一)*"
     "(?:推[迟后到]|延[期后迟到误]|提[前早]|改[期到在成]|挪[到后前]|[往向][后前][推拖挪延提移]|拖到|(?P<ended>取消|泡汤|黄了))"
 )
@@ -82,7 +82,17 @@ def tells_of_move(newer: str, older: str, asked: str, *, asks_time: bool, elsewh
     return any((asks_time or ended) and _is_named(event, older, asked) for event, ended in _moved(newer))
 
 
-@lru_cache(512)
+def is_called_off(text: str) -> bool:
+    """Whether a text says that an event, which it names, does not take place."""
+    return len(text) <= _LONGEST and any(ended for _, ended in _moved(text))
+
+
+def tells_of_any_move(text: str) -> bool:
+    """Whether a text says that an event, which it names, was moved or called off."""
+    return len(text) <= _LONGEST and bool(_moved(text))
+
+
+@lru_cache(4_096)
 def _moved(text: str) -> tuple[tuple[str, bool], ...]:
     """Names of events that a text says were moved, each with whether it was cancelled."""
     return tuple(_events(text))

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import zip_longest
+from typing import TYPE_CHECKING
 
 from biem.domain.node import Hit, Hits, Node
 from biem.domain.policies.context import ContextPolicy
@@ -25,7 +26,7 @@ from biem.domain.trust import UNTRUSTED
 from biem.engine.context.block import BlockReader, Context, Omission, listed, note_of_doubt, render
 from biem.engine.context.lines import only_asks
 from biem.engine.context.notes_section import near_best, noted
-from biem.engine.context.picking import Picker
+from biem.engine.context.picking import Bar, Picker
 from biem.engine.context.unverified_section import unverified
 from biem.engine.query.request import admits
 from biem.errors import BiemError, InvalidInput
@@ -34,6 +35,9 @@ from biem.ports.contradiction import ContradictionRules
 from biem.ports.layers.sessions import TokenCounter
 from biem.ports.readers import CoreReader
 from biem.telemetry import Telemetry
+
+if TYPE_CHECKING:
+    from biem.engine.context.calendar import TimedHits
 
 logger = logging.getLogger("biem.context")
 
@@ -80,6 +84,7 @@ class ContextBuilder:
         *,
         each: Sequence[tuple[str, Hits]] = (),
         pieces: Sequence[tuple[str, Hits]] = (),
+        timed: "TimedHits | None" = None,
         budget_tokens: int,
         where: Filter = EVERYTHING,
         known: Known = NOTHING,
@@ -89,6 +94,7 @@ class ContextBuilder:
         """The block for at most `top_k` relevant hits of this query; empty text without any.
 
         `each`: the questions of a query that asks several, with their hits; the best line for each comes first.
+        `timed`: what was told of the time that a question asks for.
         `pieces`: parts of a query that may ask for something; the best line for each that is surely answered is last.
 
         Hits that repeat a memory which the prompt has `before` it are left out.
@@ -115,7 +121,13 @@ class ContextBuilder:
             share = min(policy.slot_tokens, left // 2) if policy.slots else 0
             personal = hits.grounds.get("personal", 0.0)
             worth, sure = self._chosen(query, hits, told_first, top_k)
-            if each:
+            if timed is not None and timed.asked.only:
+                worth, sure = [hit for hit in timed.hits if hit.node.id not in told_first], None
+            elif timed is not None:
+                then, sure_then = self._chosen(timed.asked.topic, timed.hits, told_first, top_k, timed.bar)
+                if timed.asked.which or (then and (sure is None or sure_then is None or sure_then >= sure)):
+                    worth, sure = timed.ordered(then), sure_then
+            elif each:
                 worth, sure = _merged([self._chosen(one, found, told_first, top_k) for one, found in each], worth, sure)
             elif pieces:
                 chosen = (self._chosen(one, found, told_first, top_k) for one, found in pieces)
@@ -160,12 +172,17 @@ class ContextBuilder:
         return Context(text, tuple(shown), tuple(degraded), hits.indexing, notes, left_out, omitted, sure)
 
     def _chosen(
-        self, question: str, hits: Hits, told_first: set[str], top_k: int | None
+        self,
+        question: str,
+        hits: Hits,
+        told_first: set[str],
+        top_k: int | None,
+        bar: Bar | None = None,
     ) -> tuple[list[Hit], float | None]:
         """The hits to show, best first, and the probability that one of them answers."""
         found = [hit for hit in hits if hit.node.id not in told_first and hit.node.trust != UNTRUSTED]
         measured, personal = hits.confidence if hits.grounds else None, hits.grounds.get("personal", 0.0)
-        return self._picker.choose(found, question[:_READ], measured, top_k, personal)
+        return self._picker.choose(found, question[:_READ], measured, top_k, personal, bar)
 
     def _doubtful(self, hits: Sequence[Hit], question: str, top_k: int | None, personal: float) -> list[Hit]:
         """The untrusted ones that answer, by their own confidence."""

@@ -77,7 +77,7 @@ def test_two_processes_serve_a_key_until_it_is_revoked(
     assert (made["user"], made["grants"]) == ("served", ["read", "write"])
     listed = cli.process("--json", "keys", "list", env=environment)
     assert made["id"] in [key["id"] for key in listed.document]
-    assert token.rpartition("_")[2] not in listed.stdout
+    assert token[-43:] not in listed.stdout  # its secret, which may have any letters
 
     # When a program uses the server in its own place memory / Then what it stores is found
     eventually(lambda: _ready(url), timeout_s=120)

@@ -104,6 +104,18 @@ FROM matching_memories(%(scopes)s, %(words)s::tsquery, %(most)s,
     %(min_energy)s, %(now)s, %(decay)s, %(min_sentiment)s::real, %(max_sentiment)s::real,
             %(metadata)s::jsonpath, %(min_trust)s::smallint)
 
+-- occasions: memories that may tell of the events of a period; OFFSET 0 as in the lists
+SELECT {node}
+FROM unnest(%(scopes)s::text[]) AS own (ns)
+CROSS JOIN LATERAL (
+    SELECT * FROM memories
+    WHERE memories.ns = own.ns AND (status || '') <> '' AND at >= %(from)s::timestamptz AND at < %(to)s::timestamptz
+    OFFSET 0
+) m
+WHERE (m.at >= %(first)s::timestamptz OR m.text ~* '\d|mon|tue|wed|thu|fri|sat|sun|week|month|day|night|morrow|jan|feb|mar|apr|may|june|july|aug|sep|oct|nov|dec|周|星期|礼拜|[一二三四五六七八九十][月日号]|月[初底末中]|天|明|后|每')
+    AND m.status <> 'archived' AND m.trust > 0 AND (m.valid_to IS NULL OR m.valid_to > %(now)s) AND {where}
+ORDER BY m.at DESC, m.write_seq DESC LIMIT %(limit)s
+
 -- words_then: the words of what stood at `as_of` and was revised since
 SELECT m.id::text, m.lexemes FROM standing_revisions(%(scopes)s, %(as_of)s) m
 WHERE string_to_array(m.lexemes, ' ') && %(lexemes)s::text[] AND {where}

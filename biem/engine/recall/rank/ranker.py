@@ -37,7 +37,7 @@ from biem.engine.recall.rank.reasons import Reasons
 from biem.engine.recall.rank.score import Order, Ranked
 from biem.engine.recall.rank.term_matrix import Numbers
 from biem.ports import Analyzer, Vector
-from biem.ports.embedding import Fitted
+from biem.ports.embedding import DirectionOdds, Fitted
 from biem.ports.readers import Turn, Turns
 
 _NAMED_CHARS = 1_000
@@ -253,7 +253,8 @@ class Ranker:
         ranked = order(query, ordering.candidates, names, self._ranking, top_k + _SPARE, adjust=adjusted, pool=pool)
         measured = grounds(query, asked.mentioned, ordering.candidates, names, ranked, self._similarity)
         if measured:
-            measured["personal"] = self._personal(found)
+            measured["personal"] = _query_odds(self._fitted.personal_odds, found)
+            measured["agenda"] = _query_odds(self._fitted.agenda_odds, found)
         likeness = partial(self._likeness, query)
         seeks = asks_for_facts(asked.text) or not is_statement(asked.text)
         answering = partial(self._answering, asked, found) if seeks and not several_people else _unlike
@@ -287,13 +288,6 @@ class Ranker:
         rows = np.stack(list(known.values()))
         best = np.max([np.asarray(self._similarity(one, rows), dtype=np.float64) for one in asked], axis=0)
         return dict(zip(known, best.tolist(), strict=True))
-
-    def _personal(self, found: Found) -> float:
-        """Log-odds that memories can help with the query; 0, which says nothing, where they are not known."""
-        vector = found.plain[0] if found.plain else found.vector
-        if self._fitted.personal_odds is None or vector is None:
-            return 0.0
-        return float(self._fitted.personal_odds(vector[np.newaxis])[0])
 
     def _changed(self, known: Mapping[str, Vector]) -> Mapping[str, float]:
         if self._fitted.change_odds is None or not known:
@@ -335,3 +329,9 @@ class Ranker:
 def _times(text: str, turns: Turns) -> Sequence[Window]:
     """Times that a query names, relative to the newest candidate, as in the ranking."""
     return windows(text, max(turn.at for turn in turns.by_id.values()))
+
+
+def _query_odds(odds: DirectionOdds | None, found: Found) -> float:
+    """These log-odds of the query; 0, which says nothing, where they are not known."""
+    vector = found.plain[0] if found.plain else found.vector
+    return 0.0 if odds is None or vector is None else float(odds(vector[np.newaxis])[0])

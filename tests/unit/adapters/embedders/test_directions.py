@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from biem.adapters import embedders
-from biem.adapters.embedders.directions import change_odds, courtesy_odds, personal_odds
+from biem.adapters.embedders.directions import agenda_odds, change_odds, courtesy_odds, personal_odds
 from biem.ports.embedding import DirectionOdds
 
 PACKAGED = "multilingual-e5-small-q4@1571fc98+centred-ac370b"
 
 
-@pytest.mark.parametrize("odds_of", [change_odds, courtesy_odds, personal_odds])
+@pytest.mark.parametrize("odds_of", [agenda_odds, change_odds, courtesy_odds, personal_odds])
 def test_only_packaged_models_have_directions(odds_of: Callable[[str], DirectionOdds | None]) -> None:
     # Given an embedder without a direction / Then nothing is read; the packaged one gives a number for each text
     assert odds_of("another-model") is None
@@ -38,3 +38,20 @@ def test_a_message_that_memories_can_help_with_is_told_from_one_of_anybody(helpe
         assert odds is not None
         own, general = odds(embedder.embed([helped, ordinary], "query")).tolist()
     assert own > 0.0 > general
+
+
+@pytest.mark.parametrize(
+    ("anything", "something"),
+    [
+        ("Walk me back through that day", "Which vet did we see"),
+        ("I need to know whether I'm taken", "How much did the plumber charge"),
+        ("帮我捋一捋都经历了啥", "谁来家里修的水管"),
+        ("我得确认那天忙不忙", "打了几针疫苗"),
+    ],
+)
+def test_a_question_for_a_whole_time_is_told_from_one_for_something(anything: str, something: str) -> None:
+    with closing(embedders.build("e5", cache_dir=Path("unused"), cache_bytes=0, threads=1)) as embedder:
+        odds = agenda_odds(embedder.info.id)
+        assert odds is not None
+        whole, part = odds(embedder.embed([anything, something], "query")).tolist()
+    assert whole > 0.0 > part
