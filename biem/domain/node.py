@@ -230,7 +230,8 @@ class Hit:
     """The memory that it replaced, if that was among the candidates: "No, Thursday" alone does not say of what."""
     answers: Node | None = None
     """What this message answers, where it alone does not say of what: the assistant's question before a short one
-    ("Six."), or the request before a report of the assistant's ("Done, it is six now").
+    ("Six."), or the request before
+    a message in which the assistant gives what was asked for, or reports ("Done, it is six now").
     """
     refers_to: Node | None = None
     """The person's message before, if this one describes by a pronoun ("It's a Trek" alone does not say what), or is

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from biem.domain.node import Hit, Node
 from biem.domain.retention import ASSISTANT
-from biem.domain.speech.acts import asks_for_facts, describes_by_pronoun, is_courtesy
+from biem.domain.speech.acts import asks_for_facts, describes_by_pronoun, is_courtesy, is_statement
 from biem.domain.speech.antecedents import lacks_subject, may_lack_subject, names_by_pronoun
 from biem.domain.speech.reports import (
     is_report,
@@ -26,6 +26,8 @@ from biem.engine.recall.rank.ranker import Answer
 from biem.ports import Records
 from biem.ports.contradiction import ContradictionRules
 
+_GIVEN = 40
+"""Minimum characters of a message in which an assistant gives what it was asked for."""
 _COMPARED = 24
 """Number of the best candidates that are compared with each other."""
 _PLAIN, _SCALE = 4.0, 2.0
@@ -120,8 +122,8 @@ class Reference(NamedTuple):
 def reference_of(answer: Answer, before: Node | None, node: Node) -> Reference:
     """What a message has to do with the one before it.
 
-    A short message answers a question; a report of the assistant's answers a request, and refers to a statement, which
-    stands for itself. None is read with a less trusted one.
+    A short message answers a question; what the assistant gives or reports answers a request, and a report refers to a
+    statement, which stands for itself. None is read with a less trusted one.
     """
     by_assistant = node.source == ASSISTANT
     reports = by_assistant and _reports(answer, before, node)
@@ -130,9 +132,22 @@ def reference_of(answer: Answer, before: Node | None, node: Node) -> Reference:
     short = answer.answers_question(node.id, before.id) and asks_for_facts(before.text) and not knows_nothing(node.text)
     if short:
         return Reference(before, reports=by_assistant)
+    if by_assistant and _gives(answer, before, node):
+        return Reference(before, reports=reports)
     if not reports or opens_another(node.text):
         return Reference(reports=reports)
     return Reference(None, before, True) if stands_for_itself(before.text) else Reference(before, None, True)
+
+
+def _gives(answer: Answer, before: Node, node: Node) -> bool:
+    """Whether an assistant gives in it what the message before it asked for: a recipe, names, a draft."""
+    return (
+        len(node.text) >= _GIVEN
+        and not node.text.rstrip().endswith(("?", "？"))
+        and (asks_for_facts(before.text) or not is_statement(before.text))
+        and answer.adds(node.id, before.id)
+        and not knows_nothing(node.text)
+    )
 
 
 def _reports(answer: Answer, before: Node | None, node: Node) -> bool:
