@@ -179,7 +179,7 @@ class Records(Protocol):
         """Believed, valid memories that may tell of events in this span and meet the conditions, the newest first.
 
         Those said in the span or in the week after it, and of those said in the 120 days before it the ones that name a
-        day. Archived, erased and superseded memories and those of other scopes are never returned.
+        day or may call something off. Archived, erased and superseded memories and those of other scopes never.
         """
 
     def get(self, scope: Scope, memory_id: str) -> Node | None:

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from biem.domain.text import is_han
+
 _PARTS = re.compile(r"[,;:!，；：。！—–]\s*|\.\s+|\s-+\s")
 _SKIPPED = (
     r"(?:has|have|had|is|are|was|were|got|gets|get|been|being|just|now|also|again|only|already|will be|had to(?: be)?"
@@ -17,7 +19,10 @@ _MOVED = (
     r"(?:mov(?:ed|es)|postponed|delayed|rescheduled|push(?:ed|es)|shift(?:ed|s)|bumped|slipp?(?:s|ed)|slid"
     r"|put (?:back|off)|(?:brought|pulled|moved) forward|(?:mov|push|shift|bump)(?:e|ed)? (?:us|it|me|everything))"
 )
-_CANCELLED = r"(?:cancell?ed|called off|off(?=$|\s(?:this|next|for|because|due|again|after|until)\b))"
+_CANCELLED = (
+    r"(?:cancell?ed|called off|scrapped|axed|a no[- ]go|not happening(?: any ?more| now| after all)?|not on any ?more"
+    r"|not going ahead|fell through|fallen through|off(?=$|\s(?:this|next|for|because|due|again|after|until)\b))"
+)
 _AFTER = (
     r"(?:to|by|until|till|back|forward|out|an?|one|two|three|four|five|six|seven|eight|ten|some|several|again|from|because"
     r"|due|for|\d)"
@@ -39,10 +44,16 @@ _BY_OBJECT = re.compile(
 _BY_OBJECT_BETWEEN = re.compile(
     rf"(?:^|\s)(?:brought|pulled|put)\s+{_WHICH}(?P<event>{_NAME})(?=\s(?:forward|back|off)\b)", re.IGNORECASE
 )
+_BY_NO = re.compile(
+    rf"(?:^(?:so |then |means )?|\bso |\bmeans )(?P<ended>no)\s+(?P<event>{_NAME})\s+"
+    r"(?:now|after all|any ?more|this time|then)$",
+    re.IGNORECASE,
+)
+"""So no barbecue after all."""
 _BY_SUBJECT_HAN = re.compile(
     "^(?:不过|但是?|结果|刚|对了|[今明本这下][天周次个]?的?|我们?家?的?|咱们?的?)*(?P<event>[\u4e00-\u9fffA-Za-z]{2,10}?)(?:的事|的?时间|的?日期)?"
     "(?:又|也|都|要|得|被|已经|临时|再|可以|正式|突然|统一)*"
-    "(?:推[迟后到]|延[期后迟到误]|提[前早]|改[期到在成]|挪[到后前]|[往向][后前][推拖挪延提移]|拖到|(?P<ended>取消|泡汤|黄了))"
+    "(?:推[迟后到]|延[期后迟到误]|提[前早]|改[期到在成]|挪[到后前]|[往向][后前][推拖挪延提移]|拖到|(?P<ended>取消|泡汤|黄了|没了$|吹了|作废|不[办开搞挖去考]了|[去看办开]不成))"
 )
 _BY_OBJECT_HAN = re.compile(
     "把(?:我们?的?)?(?P<event>[\u4e00-\u9fff]{2,8}?)(?:的?时间|的?日期)?(?:又|都|给|再)*(?:推[迟后到]|延[期后]|提前|改[期到在成]|挪[到后]|[往向][后前][推拖挪延提移]"
@@ -101,7 +112,7 @@ def _moved(text: str) -> tuple[tuple[str, bool], ...]:
 def _events(text: str) -> Iterator[tuple[str, bool]]:
     for part in _PARTS.split(text):
         said = part.strip(" .。!?")
-        for pattern in (_BY_SUBJECT, _BY_OBJECT, _BY_OBJECT_BETWEEN, _BY_SUBJECT_HAN, _BY_OBJECT_HAN):
+        for pattern in (_BY_SUBJECT, _BY_OBJECT, _BY_OBJECT_BETWEEN, _BY_NO, _BY_SUBJECT_HAN, _BY_OBJECT_HAN):
             found = pattern.search(said)
             if found is not None:
                 yield found["event"], bool(found.groupdict().get("ended"))
@@ -109,8 +120,8 @@ def _events(text: str) -> Iterator[tuple[str, bool]]:
 
 def _is_named(event: str, older: str, asked: str) -> bool:
     """Whether all words of the event's name stand in the older text or the question, and the last in the older one."""
-    if not event.isascii():
-        return event in older
+    if not event.isascii() or is_han(older):
+        return event.lower() in older.lower()
     words = [
         word.lower().removesuffix("'s").removesuffix("’s") for word in event.split() if _DAY.fullmatch(word) is None
     ]

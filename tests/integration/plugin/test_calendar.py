@@ -114,3 +114,9 @@ def test_an_untrusted_message_and_an_assistants_guess_tell_no_event(told: biem.M
 
 def test_recall_takes_its_query_literally(told: biem.Memory) -> None:
     assert len(told.recall("What happened last week?", top_k=5)) == 5
+
+
+def test_a_cancellation_that_names_no_day_stands_for_what_it_ends(told: biem.Memory) -> None:
+    told.remember("So no boiler man after all.", conversation="c8", source="user", at=START + timedelta(days=8))
+    assert told.flush()
+    assert TOLD[2][1] not in lines(told, "What's on this week?")

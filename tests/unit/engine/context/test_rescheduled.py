@@ -31,6 +31,10 @@ PICKER = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy())
         ("苗圃验收安排在15号下午。", "验收又往后拖了，说是20号以后。", "苗圃验收是什么时候？"),
         ("龙舟赛定在5月9号。", "龙舟赛提前了两天。", "龙舟赛是哪天？"),
         ("胃镜约的是6号。", "医生把胃镜推到下周了。", "我什么时候做胃镜？"),
+        ("The harvest supper is on Sunday.", "They split up, so no supper after all.", "When is the supper?"),
+        ("My hearing consult is in a week, 3pm.", "hearing consult is a no go, they closed", "When is my consult?"),
+        ("跟阿芳说好31号看船队的live，票我请", "阿芳要回老家，live泡汤了", "31号有约吗？"),
+        ("团建敲定了，2月7号去千岛湖", "团建没了，预算被砍", "团建是哪天？"),
     ],
 )
 def test_an_event_that_was_moved_may_be_named_by_fewer_words(older: str, newer: str, asked: str) -> None:
