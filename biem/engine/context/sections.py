@@ -122,7 +122,8 @@ class ContextBuilder:
             personal = hits.grounds.get("personal", 0.0)
             worth, sure = self._chosen(query, hits, told_first, top_k)
             if timed is not None and timed.asked.only:
-                worth, sure = [hit for hit in timed.hits if hit.node.id not in told_first], None
+                happening = [hit for hit in timed.hits if hit.node.id not in told_first]
+                worth, sure = happening if timed.asked.ahead or top_k is None else happening[-top_k:], None
             elif timed is not None:
                 then, sure_then = self._chosen(timed.asked.topic, timed.hits, told_first, top_k, timed.bar)
                 if timed.asked.which or (then and (sure is None or sure_then is None or sure_then >= sure)):

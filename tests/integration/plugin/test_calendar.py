@@ -89,7 +89,8 @@ def test_conditions_and_what_the_prompt_holds_apply(told: biem.Memory) -> None:
     assert lines(told, "What happened last week?", conversations=["c0"]) == [TOLD[0][1]]
     assert lines(told, "What happened last week?", exclude_conversation="c0") == [TOLD[3][1]]
     assert lines(told, "What happened last week?", exclude=[TOLD[3][1]]) == [TOLD[0][1]]
-    assert lines(told, "What happened last week?", top_k=1) == [TOLD[0][1]]
+    assert lines(told, "What happened last week?", top_k=1) == [TOLD[3][1]], "the latest of what is past"
+    assert lines(told, "What's coming up?", top_k=1) == [TOLD[5][1]]
     assert lines(told, "What happened last week?", budget_tokens=1) == []
 
 
