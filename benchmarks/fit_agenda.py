@@ -1,8 +1,8 @@
 """Fit what tells a question for a whole time from others that name one: `python -m benchmarks.fit_agenda [--write]`.
 
-"Walk me through last Thursday" asks for whatever happened then, "Who did I meet last Thursday?" for something. Learns
-from the questions in `benchmarks/lives/agenda`, a line each with `all` or `topic` and a tab before it: a logistic
-regression on the vectors of the packaged embedder, of the questions without their times, as a block searches them.
+"Walk me through last Thursday" asks for everything that happened then, "Who did I meet last Thursday?" for something.
+Learns from the questions in `benchmarks/lives/agenda`, a line each with `all` or `topic` and a tab before it: a
+logistic regression on the vectors of the packaged embedder, of the questions without their times.
 Questions of lives by hand, split `dev`, that name a time ask for something, but for those of lives about times.
 
 Prints how often it is right, fitted to one half of the questions and tested on the other, in both directions, and with

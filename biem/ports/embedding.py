@@ -20,7 +20,7 @@ Vector = NDArray[np.float32]
 Role = Literal["query", "passage"]
 DirectionOdds = Callable[[Vectors], NDArray[np.float32]]
 """Log-odds of texts, by their vectors: that passages tell of a change or are courtesies, that queries need memories or
-ask for whatever happens at a time."""
+ask for everything that happens at a time."""
 QueryMap = Callable[[Vectors], Vectors]
 """Turns vectors of queries towards the passages that they need; of unit length, as before."""
 AnswerOdds = Callable[[Vector, Vector, Vectors], NDArray[np.float32]]

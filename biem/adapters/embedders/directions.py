@@ -38,7 +38,7 @@ def personal_odds(embedder_id: str) -> DirectionOdds | None:
 
 
 def agenda_odds(embedder_id: str) -> DirectionOdds | None:
-    """Log-odds that each of these queries, without its times, asks for whatever happens then; None as above."""
+    """Log-odds that each of these queries, without its times, asks for everything that happens then; None as above."""
     return _odds(AGENDA, embedder_id)
 
 

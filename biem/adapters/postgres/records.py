@@ -24,7 +24,7 @@ from biem.domain.trust import rank
 from biem.ports import Candidates, Clock, Filter, Touched, Vector, Vectors, Write, Written
 
 _PLANNED_BEFORE, _TOLD_AFTER = timedelta(days=120), timedelta(days=7)
-"""How long before it an event is told of, and how long after it."""
+"""How long before and after an event messages about it are read."""
 _TEXT_SEARCH_ROWS = 500
 _PAGE = 500
 _MOST_COUNTED = 100_000

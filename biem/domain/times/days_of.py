@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from biem.domain.times.holidays import MID_AUTUMN, SPRING_FESTIVAL
+from biem.domain.times.holidays import FIXED, MID_AUTUMN, SPRING_FESTIVAL
 from biem.domain.times.spans import DAY, MONTH_NUMBERS, Match, Window, number
 
 Ahead = bool | None
@@ -46,14 +46,13 @@ _ORDINALS = {
 }  # fmt: skip
 _HAN = re.compile("[\u4e00-\u9fff]")
 _HAN_ORDER = "一二三四五六七"
-FEASTS = {
+FEASTS = {name: days for name, days in FIXED.items() if _HAN.match(name)} | {
     "new year's eve": (12, 31, 1), "new years eve": (12, 31, 1), "new year's day": (1, 1, 1),
-    "christmas eve": (12, 24, 1), "christmas day": (12, 25, 1), "over christmas": (12, 24, 3),
-    "boxing day": (12, 26, 1), "halloween": (10, 31, 1), "valentine's": (2, 14, 1), "valentines": (2, 14, 1),
-    "st patrick's": (3, 17, 1), "元旦": (1, 1, 3), "情人节": (2, 14, 1), "妇女节": (3, 8, 1), "三八": (3, 8, 1),
-    "清明": (4, 5, 1), "五一": (5, 1, 5), "劳动节": (5, 1, 5), "六一": (6, 1, 1), "儿童节": (6, 1, 1),
-    "教师节": (9, 10, 1), "国庆": (10, 1, 7), "十一假期": (10, 1, 7), "双十一": (11, 11, 1), "光棍节": (11, 11, 1),
-    "冬至": (12, 21, 1), "平安夜": (12, 24, 1), "圣诞": (12, 25, 1), "跨年": (12, 31, 1),
+    "christmas eve": (12, 24, 1), "christmas day": (12, 25, 1), "over christmas": FIXED["christmas"],
+    "boxing day": (12, 26, 1), "halloween": FIXED["halloween"], "valentine's": FIXED["valentine"],
+    "valentines": FIXED["valentine"], "st patrick's": (3, 17, 1), "三八": FIXED["妇女节"], "清明": (4, 5, 1),
+    "教师节": (9, 10, 1), "十一假期": FIXED["国庆"], "光棍节": (11, 11, 1), "冬至": (12, 21, 1), "平安夜": (12, 24, 1),
+    "圣诞": (12, 25, 1), "跨年": (12, 31, 1),
 }  # fmt: skip
 """Month, day and number of days of holidays that have a date."""
 _NTH_NAMES = (

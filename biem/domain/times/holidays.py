@@ -11,7 +11,7 @@ from biem.domain.times.spans import DAY, Match, Reader, Window
 _NEAR = 30 * DAY
 """The span before or after a holiday."""
 _AHEAD = timedelta(days=7)
-_FIXED = {
+FIXED = {
     "元旦": (1, 1, 3), "情人节": (2, 14, 1), "妇女节": (3, 8, 1), "五一": (5, 1, 5), "劳动节": (5, 1, 5),
     "六一": (6, 1, 1), "儿童节": (6, 1, 1), "国庆": (10, 1, 7), "双十一": (11, 11, 1), "圣诞": (12, 24, 3),
     "christmas": (12, 24, 3), "new year": (12, 31, 2), "halloween": (10, 31, 1), "valentine": (2, 14, 1),
@@ -32,13 +32,13 @@ SPRING_FESTIVAL, MID_AUTUMN = (
 """The days of these holidays by year."""
 _LUNAR = {"春节": (8, SPRING_FESTIVAL), "过年": (8, SPRING_FESTIVAL), "中秋": (1, MID_AUTUMN)}
 """Holidays of the lunar calendar: number of days, and their dates by year."""
-_NAMES = "|".join(sorted([*_FIXED, *_LUNAR], key=lambda name: (-len(name), name)))
+_NAMES = "|".join(sorted([*FIXED, *_LUNAR], key=lambda name: (-len(name), name)))
 
 
 def _begins(name: str, clock: datetime) -> tuple[datetime, int] | None:
     """The latest one not more than a week ahead, and its number of days."""
-    if name in _FIXED:
-        month, day, days = _FIXED[name]
+    if name in FIXED:
+        month, day, days = FIXED[name]
         known = [datetime(clock.year - back, month, day, tzinfo=UTC) for back in (0, 1)]
     else:
         days, table = _LUNAR[name]

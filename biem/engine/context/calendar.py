@@ -1,7 +1,7 @@
 """The events of a period in their order, which answer a question for a time.
 
 No memory resembles "What's on next week?": those that answer it are found by the days on which their events happen
-(`biem.domain.times.events`). What was moved or called off is told by the message that says so.
+(`biem.domain.times.events`). A moved or cancelled event is shown by the message that says so.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -89,7 +89,7 @@ def timed_hits(
 def events(nodes: Iterable[Node], asked: AskedTime) -> list[Occasion]:
     """The memories that tell of events in the time asked for and when these begin, in their order.
 
-    What was moved or called off is told by the message that says so. Events that were called off are last, and no
+    A moved or cancelled event is shown by the message that says so. Events that were called off are last, and no
     last or next time of anything.
     """
     newest = sorted((node for node in nodes if _may_tell(node)), key=lambda node: (node.at, node.write_seq))[::-1]

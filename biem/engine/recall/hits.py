@@ -27,7 +27,7 @@ from biem.ports import Records
 from biem.ports.contradiction import ContradictionRules
 
 _GIVEN = 40
-"""Minimum characters of a message in which an assistant gives what it was asked for."""
+"""Minimum characters of an answer that belongs to the request before it."""
 _COMPARED = 24
 """Number of the best candidates that are compared with each other."""
 _PLAIN, _SCALE = 4.0, 2.0

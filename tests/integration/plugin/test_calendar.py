@@ -64,7 +64,7 @@ def lines(memory: biem.Memory, question: str, **terms: object) -> list[str]:
 def test_a_question_for_a_time_is_answered_by_what_happens_then(
     told: biem.Memory, question: str, answers: list[str]
 ) -> None:
-    # Given what was told in a week / When a question asks for whatever happens at a time
+    # Given what was told in a week / When a question asks for everything that happens at a time
     plugin = BIEMContextPlugin(told)
     found = [hit.node.text for hit in plugin.recall_context(question).hits]
     # Then the block has what happens then, and nothing else

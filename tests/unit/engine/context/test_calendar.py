@@ -34,7 +34,7 @@ def test_events_are_in_the_order_in_which_they_happen() -> None:
     assert told(nodes, "What's on this week?", 2) == ["Lunch with Ines tomorrow.", "The dentist is on Friday."]
 
 
-def test_a_moved_event_is_told_by_the_message_that_moved_it_whatever_their_order() -> None:
+def test_a_moved_event_is_shown_by_the_message_that_moved_it_in_either_order() -> None:
     nodes = [node(2, "Rehearsal moved to Thursday."), node(0, "Rehearsal is on Friday at seven.")]
     assert told(nodes, "What's on this week?", 2) == ["Rehearsal moved to Thursday."]
     assert told(nodes[::-1], "What's on this week?", 2) == ["Rehearsal moved to Thursday."]
