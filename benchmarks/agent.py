@@ -6,6 +6,7 @@ Questions are asked during the life, a day after its end, and of what never expi
 block is judged by the turn that it stands for, never by its words.
 
     answer            every value asked for stands in the block, for questions whose answer was mentioned
+    things            share of the values asked for that stand in the block
     first             of these, the first line answers; `recall_first`: the first hit of `recall` does
     precision         lines about the matter that was asked for, of all lines for the same questions
     stale_above       of the questions about what changed: a former value stands above the valid one, or in its place

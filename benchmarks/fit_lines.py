@@ -53,7 +53,7 @@ from biem.engine.context.lines import LineQuestion, LineReader, RatedLine
 from biem.engine.context.picking import LOOKED_AT, answering
 from biem.engine.context.relevance import line_features
 from biem.engine.context.silence import block_features
-from biem.engine.recall.hits import alike_of, reference_of, refers_back, score_of
+from biem.engine.recall.hits import alike_of, reference_of, refers_back, score_of, support_of
 from biem.engine.recall.passages import passages_of, with_passages
 from biem.engine.recall.rank.confidence import confidence
 from biem.ports import Embedder
@@ -206,8 +206,10 @@ def _case(life: str, kind: str, text: str, hits: Hits, about: frozenset[str], re
         yield Case(life, kind, hits.confidence, lines, asked, relevant, line_features(lines, asked))
 
 
-def recalled(lived: facts.Life, question: facts.Question, memory: InMemory, without: frozenset[str]) -> Hits:
-    """The hits of a recall in memory of all turns but these."""
+def recalled(
+    lived: facts.Life, question: facts.Question, memory: InMemory, without: frozenset[str], most: int = LOOKED_AT
+) -> Hits:
+    """The hits of a recall in memory of all turns but these, at most `most`."""
     told = {turn.id: turn for turn in lived.turns}
     turns = tuple(
         _data.Turn(turn.id, turn.session, "", turn.text, turn.at) for turn in lived.turns if turn.id not in without
@@ -217,21 +219,23 @@ def recalled(lived: facts.Life, question: facts.Question, memory: InMemory, with
     answer = memory.answer(conversation, _data.Question(question.id, question.text, "", (), frozenset(), None))
     if answer is None:
         return Hits()
-    places = answer.places(LOOKED_AT)
+    places = answer.places(most)
     ids = [answer.ordering.candidates[place].id for place in places]
     asked = answer.answered(ids)
     vectors = answer.vectors([*ids, *asked.values()])
     likeness, changed, answering = answer.likeness(vectors), answer.changed(vectors), answer.answering(vectors)
     passages = passages_of([_node(told[key]) for key in ids], answer, partial(refers_back, rules=_RULES))
-    alike = alike_of(ids, {}, answer, passages)
+    alike, support = alike_of(ids, {}, answer, passages), support_of(ids, answer, likeness)
     hits, ceiling = list[Hit](), 1.0
     for place, key in zip(places, ids, strict=True):
-        if is_courtesy(told[key].text) or len(hits) == LOOKED_AT:
+        if is_courtesy(told[key].text) or len(hits) == most:
             continue
         ceiling = min(ceiling, score_of(float(answer.ranked.scores[place])))
         why = {"likeness": likeness[key]}
         if key in changed:
             why["changed"] = changed[key]
+        if key in support:
+            why["group"] = support[key]
         hit = Hit(_node(told[key]), ceiling, why, alike=alike.get(key, {}))
         before = told.get(asked.get(key, ""))
         request, stated, reports = reference_of(answer, _node(before) if before else None, hit.node)

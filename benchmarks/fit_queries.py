@@ -141,34 +141,48 @@ def embedded(texts: Sequence[str], role: str, embedder: Embedder) -> Matrix:
 def fit(asked: Asked, needed: Needed, small_talk: Matrix, seed: int = 0) -> query_map.ResidualMap:
     """The map, by Adam with decay of the weights, on batches of questions and of requests."""
     draw = np.random.default_rng(seed)
-    dim = asked.queries.shape[1]
-    at = [
-        (draw.standard_normal((dim, _HIDDEN)) * _SPREAD / np.sqrt(dim)).astype(np.float32),
-        np.zeros(_HIDDEN, np.float32),
-        np.zeros((_HIDDEN, dim), np.float32),
-    ]
+    at = started(asked.queries.shape[1], _HIDDEN, draw)
     adam = Adam(at, _RATE, [_DECAY] * len(at), _STEPS)
-    newest = np.array([rows[-1] for rows in asked.answers])
-    first, end = (np.array([one[place] for one in asked.lives]) for place in (1, 2))
     for _ in range(_STEPS):
-        batch = draw.choice(len(newest), min(_BATCH, len(newest)), replace=False)
-        of_life = first[batch, None] + (draw.random((len(batch), _OF_LIFE)) * (end - first)[batch, None]).astype(int)
-        rows = np.unique(np.concatenate([newest[batch], of_life.ravel()]))
-        slopes = _slopes(asked.queries[batch], asked.messages[rows], np.searchsorted(rows, newest[batch]), at, draw)
+        own = slopes_of_lives(asked, _BATCH, at, draw)
         batch = draw.choice(len(needed.needs), min(_BATCH, len(needed.needs)), replace=False)
         rows = np.unique(np.concatenate([needed.needs[batch], draw.choice(len(needed.messages), _OTHERS)]))
         others = small_talk[draw.choice(len(small_talk), min(_SMALL_TALK, len(small_talk)), replace=False)]
         messages = np.concatenate([needed.messages[rows], others])
         wanted = np.searchsorted(rows, needed.needs[batch])
-        more = _slopes(needed.queries[batch], messages, wanted, at, draw)
-        adam.step([slope + other for slope, other in zip(slopes, more, strict=True)])
+        more = slopes(needed.queries[batch], messages, wanted, at, draw)
+        adam.step([slope + other for slope, other in zip(own, more, strict=True)])
     return query_map.ResidualMap(*at)
 
 
-def _slopes(
-    queries: Matrix, messages: Matrix, wanted: NDArray[np.int64], at: Sequence[Matrix], draw: np.random.Generator
+def started(dim: int, hidden: int, draw: np.random.Generator) -> list[Matrix]:
+    """The weights of a map that changes nothing yet."""
+    down = (draw.standard_normal((dim, hidden)) * _SPREAD / np.sqrt(dim)).astype(np.float32)
+    return [down, np.zeros(hidden, np.float32), np.zeros((hidden, dim), np.float32)]
+
+
+def slopes_of_lives(asked: Asked, size: int, at: Sequence[Matrix], draw: np.random.Generator) -> list[Matrix]:
+    """The gradient for `size` questions, each to be told from messages of its life and the other questions' answers."""
+    newest = np.array([rows[-1] for rows in asked.answers])
+    first, end = (np.array([one[place] for one in asked.lives]) for place in (1, 2))
+    batch = draw.choice(len(newest), min(size, len(newest)), replace=False)
+    of_life = first[batch, None] + (draw.random((len(batch), _OF_LIFE)) * (end - first)[batch, None]).astype(int)
+    rows = np.unique(np.concatenate([newest[batch], of_life.ravel()]))
+    return slopes(asked.queries[batch], asked.messages[rows], np.searchsorted(rows, newest[batch]), at, draw)
+
+
+def slopes(
+    queries: Matrix,
+    messages: Matrix,
+    wanted: NDArray[np.int64],
+    at: Sequence[Matrix],
+    draw: np.random.Generator,
+    aside: NDArray[np.bool_] | None = None,
 ) -> list[Matrix]:
-    """The gradient by the weights of the mean cross-entropy of choosing each query's message, with dropout."""
+    """The gradient by the weights of the mean cross-entropy of choosing each query's message, with dropout.
+
+    `aside`: the messages that a query need not be told from, (queries, messages).
+    """
     down, bias, up = at
     bent = np.tanh(queries @ down + bias)
     kept = ((draw.random(bent.shape) >= _DROPPED) / (1.0 - _DROPPED)).astype(np.float32)
@@ -176,6 +190,8 @@ def _slopes(
     length = np.linalg.norm(turned, axis=1, keepdims=True)
     unit = turned / length
     scores = _SCALE * (unit @ messages.T)
+    if aside is not None:
+        scores[aside] = -np.inf
     chance = np.exp(scores - scores.max(axis=1, keepdims=True))
     chance /= chance.sum(axis=1, keepdims=True)
     chance[np.arange(len(queries)), wanted] -= 1.0

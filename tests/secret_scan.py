@@ -28,6 +28,8 @@ ALLOWED = {
     ): _WEIGHTS,
     ("biem/adapters/embedders/change.json", "Base64 High Entropy String"): "a direction of a model's space",
     ("biem/adapters/embedders/agenda.json", "Base64 High Entropy String"): "a direction of a model's space",
+    ("biem/adapters/embedders/lists.json", "Base64 High Entropy String"): "a direction of a model's space",
+    ("biem/adapters/embedders/list_map.json", "Base64 High Entropy String"): "a map of a model's space",
     ("biem/adapters/embedders/personal.json", "Base64 High Entropy String"): "a direction of a model's space",
     ("biem/adapters/embedders/courtesy.json", "Base64 High Entropy String"): "a direction of a model's space",
     ("biem/adapters/embedders/answers.json", "Base64 High Entropy String"): "a form of a model's space",

@@ -7,7 +7,17 @@ from dataclasses import dataclass, field
 from benchmarks.lives.facts import Question
 
 MEASURES = (
-    *("answer", "first", "recall_first", "precision", "stale_above", "stale_unmarked", "silent", "told_unknown"),
+    *(
+        "answer",
+        "things",
+        "first",
+        "recall_first",
+        "precision",
+        "stale_above",
+        "stale_unmarked",
+        "silent",
+        "told_unknown",
+    ),
     *("told_unmarked", "doubted", "tokens", "lines", "acknowledgements"),
 )
 
@@ -51,6 +61,13 @@ class Shown:
         """Whether every value asked for stands in the block."""
         told = frozenset[str]().union(*(line.turns for line in self.lines))
         return bool(self.question.groups) and all(not group.isdisjoint(told) for group in self.question.groups)
+
+    @property
+    def things(self) -> float:
+        """The share of the values asked for that stand in the block."""
+        told = frozenset[str]().union(*(line.turns for line in self.lines))
+        groups = self.question.groups
+        return sum(not group.isdisjoint(told) for group in groups) / len(groups) if groups else 0.0
 
     @property
     def first(self) -> bool:
@@ -113,6 +130,7 @@ def measure(shown: Iterable[Shown], acknowledging: frozenset[str]) -> dict[str, 
         "updated": len(updated),
         "unknown": len(unknown),
         "answer": _share(one.answered for one in known),
+        "things": _ratio(sum(one.things for one in known), len(known)),
         "first": _share(one.first for one in answered),
         "recall_first": _share(one.recalled_first for one in with_recall),
         "precision": _ratio(sum(one.relevant for one in known), sum(len(one.lines) for one in known)),

@@ -17,7 +17,7 @@ from biem.domain.speech.several_questions import pieces_of, questions_in
 from biem.domain.text import require_count
 from biem.engine.context.block import Context
 from biem.engine.context.follow_up import answer
-from biem.engine.context.picking import LOOKED_AT
+from biem.engine.context.picking import LOOKED_AT, MOST_OF_A_LIST, OF_A_LIST
 from biem.engine.life.feedback import Lesson
 from biem.engine.query.request import (
     MEMORIES,
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 _MOST_TOKENS = 1 << 30
 _LISTED = 10
 """Lines of a block on all that is known of the user, or on a time, if the caller gives no number."""
+_ONE_LIST = 1.0
+"""Log-odds from which a message asks for one list, though it has several questions: "every case, and how it ended"."""
 _ANY = 1e-9
 """Below any confidence: the lines decide (`engine.context.silence`), and a courtesy is not searched."""
 
@@ -204,16 +206,18 @@ class RecallMethods(BoundMemory):
         lists = questions_about_user(query) or (time is not None and time.only)
         limit = top_k if top_k is not None else max(policy.top_k, _LISTED if lists else 0)
         asked = as_meant(query, messages_in(exclude, query))
-        ask = partial(self._block, where=terms, limit=limit, budget=budget, session=session, held=held)
+        ask = partial(
+            self._block, where=terms, limit=limit, fixed=top_k is not None, budget=budget, session=session, held=held
+        )
         block, hits = answer(ask, query, asked)
         found = {hit.node.id for hit in hits}
         self._system.recaller.accessed(self.bound_to, [hit.node.id for hit in block.hits if hit.node.id in found])
         return block
 
     def _block(
-        self, query: str, *, where: Filter, limit: int, budget: int, session: str, held: Known
+        self, query: str, *, where: Filter, limit: int, fixed: bool, budget: int, session: str, held: Known
     ) -> tuple[Context, Hits]:
-        """The block for a question, and the hits of its search."""
+        """The block for a question, and the hits of its search. A `fixed` limit holds for a list of things, too."""
         policy, relevance = self._system.policies.context, self._system.relevance_filter
         own = self._system.policies.recall.profile == HYBRID.profile
         least = _ANY if own and policy.min_confidence else 0.0
@@ -233,8 +237,10 @@ class RecallMethods(BoundMemory):
             more=max(0, LOOKED_AT - limit) if isinstance(limit, int) else 0,
             count=False,
         )
-        hits = relevance.keep(self.bound_to, query, recalled(query), limit)
-        several = questions_about_user(query) or _in_full(questions_in(query)) if own else ()
+        found, several, timed = self._searched(query, where, held, recalled) if own else (recalled(query), (), None)
+        if own and not (several or timed or fixed) and found.grounds.get("lists", 0.0) > 0:
+            limit = max(limit, MOST_OF_A_LIST)
+        hits = relevance.keep(self.bound_to, query, found, limit)
         parts = pieces_of(query) if own and not several else ()
         each, pieces = (
             [(one, relevance.keep(self.bound_to, one, recalled(one), limit)) for one in asked]
@@ -243,7 +249,6 @@ class RecallMethods(BoundMemory):
         if noted is not None:
             hits.notes = _sure(noted(hits), policy.notes_min_confidence)
             self._system.notes.mark(self.bound_to, hits)
-        timed = self._timed(query, where, held, recalled) if own and not several else None
         block = self._system.context_builder.brief(
             self.bound_to,
             query,
@@ -264,17 +269,36 @@ class RecallMethods(BoundMemory):
         hits += more.values()
         return block, hits
 
+    def _searched(
+        self, query: str, where: Filter, held: Known, recalled: Callable[..., Hits]
+    ) -> tuple[Hits, Sequence[str], "TimedHits | None"]:
+        """The hits for a message, the questions that it asks if these are several, and what was told of its time."""
+        hits = recalled(query)
+        lists = hits.grounds.get("lists", 0.0)
+        several = questions_about_user(query) or (_in_full(questions_in(query)) if lists < _ONE_LIST else ())
+        if several:
+            return hits, several, None
+        time = None if where.as_of is not None else self._time_of(query)
+        timed = None if time is None else self._timed(time, where, held, recalled)
+        if lists <= 0 or (timed is not None and timed.asked.only):
+            return hits, (), timed
+        hits = recalled(query, more=OF_A_LIST)
+        if time is not None:
+            from biem.engine.context.calendar import told_within  # noqa: PLC0415  as in `_timed`
+
+            hits = told_within(hits, time, self._system.clock.now())
+        return hits, (), None
+
     def _time_of(self, query: str) -> "AskedTime | None":
         from biem.domain.times.asked import asked_time  # noqa: PLC0415  a recall reads no times of events
 
         return asked_time(query, self._system.clock.now())
 
-    def _timed(self, query: str, where: Filter, held: Known, recalled: Callable[..., Hits]) -> "TimedHits | None":
-        """The events of the time that a question asks for; None for other questions."""
-        asked = self._time_of(query)
-        if asked is None or where.as_of is not None:
-            return None
-        from biem.engine.context.calendar import timed_hits  # noqa: PLC0415  as above
+    def _timed(
+        self, asked: "AskedTime", where: Filter, held: Known, recalled: Callable[..., Hits]
+    ) -> "TimedHits | None":
+        """The events of the time that a question asks for; None where only an ordinary search can answer."""
+        from biem.engine.context.calendar import timed_hits  # noqa: PLC0415  a recall reads no times of events
 
         return timed_hits(
             asked, records=self._system.records, scope=self.bound_to, where=where, known=held, recalled=recalled

@@ -19,8 +19,8 @@ Vector = NDArray[np.float32]
 """Shape (dim,), unit length."""
 Role = Literal["query", "passage"]
 DirectionOdds = Callable[[Vectors], NDArray[np.float32]]
-"""Log-odds of texts, by their vectors: that passages tell of a change or are courtesies, that queries need memories or
-ask for everything that happens at a time."""
+"""Log-odds of texts, by their vectors: that passages tell of a change or are courtesies, that queries need memories,
+ask for everything that happens at a time, or for all things of a kind."""
 QueryMap = Callable[[Vectors], Vectors]
 """Turns vectors of queries towards the passages that they need; of unit length, as before."""
 AnswerOdds = Callable[[Vector, Vector, Vectors], NDArray[np.float32]]
@@ -35,6 +35,7 @@ class Fitted:
     change_odds: DirectionOdds | None = None
     personal_odds: DirectionOdds | None = None
     agenda_odds: DirectionOdds | None = None
+    list_odds: DirectionOdds | None = None
     answer_odds: AnswerOdds | None = None
 
 

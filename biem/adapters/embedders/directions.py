@@ -1,8 +1,8 @@
 """What a text is like, by its vector: directions of an embedder's space, each with log-odds.
 
 "I chickened out of sage" and 没忍住，又开始每天喝美式了 share no word, but both lie where texts about changes lie. The
-directions were fitted by `python -m benchmarks.fit_succession`, `benchmarks.fit_courtesy`, `benchmarks.fit_queries` and
-`benchmarks.fit_agenda`; only packaged models have them.
+directions were fitted by `python -m benchmarks.fit_succession`, `benchmarks.fit_courtesy`, `benchmarks.fit_queries`,
+`benchmarks.fit_agenda` and `benchmarks.fit_lists`; only packaged models have them.
 """
 
 import base64
@@ -20,6 +20,7 @@ CHANGE = Path(__file__).with_name("change.json")
 COURTESY = Path(__file__).with_name("courtesy.json")
 PERSONAL = Path(__file__).with_name("personal.json")
 AGENDA = Path(__file__).with_name("agenda.json")
+LISTS = Path(__file__).with_name("lists.json")
 
 
 def change_odds(embedder_id: str) -> DirectionOdds | None:
@@ -40,6 +41,11 @@ def personal_odds(embedder_id: str) -> DirectionOdds | None:
 def agenda_odds(embedder_id: str) -> DirectionOdds | None:
     """Log-odds that each of these queries, without its times, asks for everything that happens then; None as above."""
     return _odds(AGENDA, embedder_id)
+
+
+def list_odds(embedder_id: str) -> DirectionOdds | None:
+    """Log-odds that each of these queries asks for all things of a kind: "Which books have I read?"; None as above."""
+    return _odds(LISTS, embedder_id)
 
 
 def _odds(file: Path, embedder_id: str) -> DirectionOdds | None:

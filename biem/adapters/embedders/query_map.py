@@ -6,6 +6,9 @@
 Questions resemble questions, and a request ("suggest a cake for Sunday") hardly has a word of the message that it needs
 ("walnuts make me ill"). The map was fitted by `python -m benchmarks.fit_queries` to questions and requests with the
 messages that they need; vectors of passages stay as they are. Only packaged models have one.
+
+Questions for all things of a kind ("Which books have I read?") are turned by a map of their own towards these things
+("Finally got through Middlemarch"), fitted by `python -m benchmarks.fit_lists`.
 """
 
 import base64
@@ -18,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biem.ports import Vectors
-from biem.ports.embedding import QueryMap, pair_products
+from biem.ports.embedding import DirectionOdds, QueryMap, pair_products
 
 PACKAGED = Path(__file__).with_name("query_map.json")
+OF_LISTS = Path(__file__).with_name("list_map.json")
 _STORED = "<f2"
 """How weights stand in files: two bytes each."""
 
@@ -41,12 +45,32 @@ class ResidualMap:
 
 def query_map(embedder_id: str) -> QueryMap | None:
     """The map of this model's queries; None for a model without one."""
-    return _maps().get(embedder_id)
+    return _maps(PACKAGED).get(embedder_id)
+
+
+def list_map(embedder_id: str) -> QueryMap | None:
+    """The map of this model's questions for all things of a kind; None for a model without one."""
+    return _maps(OF_LISTS).get(embedder_id)
+
+
+def map_by_kind(plain: QueryMap | None, of_lists: QueryMap | None, odds: DirectionOdds | None) -> QueryMap | None:
+    """Both maps in one: the second is for queries that by these odds rather ask for all things of a kind."""
+    if plain is None or of_lists is None or odds is None:
+        return plain
+
+    def turned(queries: Vectors) -> Vectors:
+        lists = odds(queries) > 0
+        found = plain(queries)
+        if lists.any():
+            found[lists] = of_lists(queries[lists])
+        return found
+
+    return turned
 
 
 @cache
-def _maps() -> dict[str, ResidualMap]:
-    read = json.loads(PACKAGED.read_text("utf-8"))
+def _maps(file: Path) -> dict[str, ResidualMap]:
+    read = json.loads(file.read_text("utf-8"))
     return {
         model: ResidualMap(
             unpacked(one["down"]).reshape(one["dim"], -1),

@@ -23,7 +23,8 @@ from biem.ports import Filter, Records
 _MOST_READ = 2_000
 """Memories that may tell of events, the newest first."""
 _LEAST_AGENDA = 0.5
-"""Log-odds from which a question that names a time asks for everything that happens then."""
+"""Log-odds from which a question that names a time asks for everything that happens then, if it does not rather ask
+for all things of a kind."""
 _SHOWN = 2
 """Lines for the last or the next time of something."""
 _OF_ONE, _OF_ALL = Bar(sure=0.5, behind=1.5, worth=-1.0), Bar(sure=0.3, behind=2.5, worth=-1.0)
@@ -80,10 +81,25 @@ def timed_hits(
     at = {node.id: when for node, when in told if not known.has(node)}
     if not asked.only:
         found = recalled(asked.topic, where=replace(where, only_ids=tuple(at)) if at else where)
-        if found.grounds.get("agenda", 0.0) < _LEAST_AGENDA:
+        if found.grounds.get("agenda", 0.0) < max(_LEAST_AGENDA, found.grounds.get("lists", 0.0)):
             return TimedHits(asked, found, at) if at else None
         asked = replace(asked, only=True)
     return TimedHits(asked, Hits(Hit(node, 1.0, {}) for node, _ in told if node.id in at), at)
+
+
+def told_within(hits: Hits, asked: AskedTime, now: datetime) -> Hits:
+    """For a question for all things of a kind, those of these hits that were told, or happen, in a time that is over.
+
+    All, if there are none, or if the time is not over: "My check-up is tomorrow, what do I take?", "lately".
+    """
+    if asked.ahead or asked.span[1] > now:
+        return hits
+    there = {node.id for node, _ in events([hit.node for hit in hits], asked)}
+    start, end = asked.span
+    then = [hit for hit in hits if hit.node.id in there or start <= hit.node.at < end]
+    if then:
+        hits[:] = then
+    return hits
 
 
 def events(nodes: Iterable[Node], asked: AskedTime) -> list[Occasion]:

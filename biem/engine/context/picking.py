@@ -34,6 +34,13 @@ from biem.ports.contradiction import ContradictionRules
 
 LOOKED_AT = 20
 """Hits considered for a block: twenty hold nearly all answers that forty hold."""
+OF_A_LIST, MOST_OF_A_LIST = 40, 8
+"""Hits considered where a question asks for all things of a kind, and lines shown at most, unless the caller says."""
+_OF_THE_LIST = -1.25
+"""Log-odds from which a line counts as telling of one of the things in question."""
+_BY_ONE, _SURELY_A_LIST = 1.0, 1.5
+"""Log-odds from which a line answers the whole question ("I have twelve hens", "Our suppliers are …"), if those that
+the question asks for all things of a kind are below the second."""
 _ECHO = 0.7
 """Share of common terms (Jaccard) from which an earlier question counts as the same question."""
 _ABOUT_ASKING = re.compile(r"\b(?:ask(?:ed|ing)?|question|request(?:ed)?|want(?:ed)? to know)\b|问|请求", re.IGNORECASE)
@@ -89,20 +96,32 @@ class Picker:
         most: int | None = None,
         personal: float = 0.0,
         bar: Bar | None = None,
+        lists: float = 0.0,
     ) -> tuple[list[Hit], float | None]:
         """As `pick`, with the probability, 0 to 1, that one of the hits answers; None if it was not measured.
 
-        `bar`: what lines must reach where more is known of them than that a search found them.
+        `bar`: what lines must reach where more is known of them than that a search found them. `lists`: the log-odds
+        that the question asks for all things of a kind; above 0 lines are chosen that tell of one of these.
         """
+        of_list = lists > 0 and bar is None
+        if not of_list:
+            hits = hits[:LOOKED_AT]
         asked = self._reader.question(question, hits, personal)
         lines, measured = self._rated(hits, asked)
         sure = None if confidence is None else _sure(confidence, lines, measured, asked)
+        if of_list and not (lines and _are_of_many(lines, lists)):
+            return self.choose(hits, question, confidence, most, personal)
+        if of_list and lines:
+            from biem.engine.context.members import membership, rate_members  # noqa: PLC0415  few ask for a list
+
+            rate_members(lines, measured)
+            sure = None if sure is None else membership(lines, sure)
         if sure is not None and sure < (self._policy.min_confidence if bar is None else bar.sure):
             return [], sure
         if lines is None:
             return [hit for hit in hits if odds(hit.score) >= odds(hits[0].score) - self._policy.drop][:most], sure
         lines = _without_echoes(lines, echoed(lines, self._terms_of))
-        least = self._least(lines)
+        least = _least_of_list(lines) if of_list else self._least(lines)
         if bar is not None:
             best = max((line.worth for line in lines), default=0.0)
             least = max(best - bar.behind, min(least, bar.worth))
@@ -171,6 +190,15 @@ class Picker:
         elif _OF_AN_ACT.search(question.text):
             lift_sure_successors(lines, Succession(lines, question), least)
         show_disputing(lines, least)
+
+
+def _are_of_many(lines: Sequence[RatedLine], lists: float) -> bool:
+    """Whether these are lines of a user's talk of which none answers such a question alone."""
+    return not are_of_several_people(lines) and (lists >= _SURELY_A_LIST or max(one.worth for one in lines) < _BY_ONE)
+
+
+def _least_of_list(lines: Sequence[RatedLine]) -> float:
+    return min(_OF_THE_LIST, max((line.worth for line in lines), default=0.0))
 
 
 def _whole(chosen: Sequence[Hit], hits: Sequence[Hit]) -> list[Hit]:

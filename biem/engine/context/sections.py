@@ -182,8 +182,10 @@ class ContextBuilder:
     ) -> tuple[list[Hit], float | None]:
         """The hits to show, best first, and the probability that one of them answers."""
         found = [hit for hit in hits if hit.node.id not in told_first and hit.node.trust != UNTRUSTED]
-        measured, personal = hits.confidence if hits.grounds else None, hits.grounds.get("personal", 0.0)
-        return self._picker.choose(found, question[:_READ], measured, top_k, personal, bar)
+        measured, lists = hits.confidence if hits.grounds else None, hits.grounds.get("lists", 0.0)
+        return self._picker.choose(
+            found, question[:_READ], measured, top_k, hits.grounds.get("personal", 0.0), bar, lists
+        )
 
     def _doubtful(self, hits: Sequence[Hit], question: str, top_k: int | None, personal: float) -> list[Hit]:
         """The untrusted ones that answer, by their own confidence."""

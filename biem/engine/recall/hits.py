@@ -64,6 +64,7 @@ def hydrate(
     asked_before = {key: reply.answers for key, reply in references.items() if reply.answers is not None}
     vectors = answer.vectors(read)
     likeness, changes, answering = answer.likeness(vectors), answer.changed(vectors), answer.answering(vectors)
+    support = support_of(ids, answer, likeness)
     passages = passages_of(there, answer, partial(refers_back, rules=rules))
     alike = alike_of(ids, {key: asked.id for key, asked in asked_before.items()}, answer, passages)
     for place, key in zip(places, ids, strict=True):
@@ -80,6 +81,8 @@ def hydrate(
             why["likeness"] = likeness[key]
         if key in changes:
             why["changed"] = changes[key]
+        if key in support:
+            why["group"] = support[key]
         former = live.nodes.get(replaced.get(key, ""))
         if former is not None and former.id in likeness:
             why["former_likeness"] = likeness[former.id]
@@ -162,6 +165,15 @@ def _reports(answer: Answer, before: Node | None, node: Node) -> bool:
     if stands_for_itself(before.text):
         return reports_another_value(node.text, before.text)
     return answer.adds(node.id, before.id)
+
+
+def support_of(ids: Sequence[str], answer: Answer, likeness: Mapping[str, float]) -> dict[str, float]:
+    """For a question for all things of a kind: how like each of these is to others that are like the question."""
+    if answer.grounds.get("lists", 0.0) <= 0:
+        return {}
+    from biem.engine.recall.group import support_by_group  # noqa: PLC0415  few questions ask for a list
+
+    return support_by_group(answer.vectors(ids), likeness)
 
 
 def alike_of(

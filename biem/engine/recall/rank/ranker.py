@@ -255,6 +255,7 @@ class Ranker:
         if measured:
             measured["personal"] = _query_odds(self._fitted.personal_odds, found)
             measured["agenda"] = _query_odds(self._fitted.agenda_odds, found)
+            measured["lists"] = _query_odds(self._fitted.list_odds, found)
         likeness = partial(self._likeness, query)
         seeks = asks_for_facts(asked.text) or not is_statement(asked.text)
         answering = partial(self._answering, asked, found) if seeks and not several_people else _unlike

@@ -11,6 +11,7 @@ from benchmarks.lives.near_questions import HELD_OUT, messages_in
 from biem.adapters import embedders
 from biem.adapters.embedders.answers import BilinearOdds, answer_odds
 from biem.adapters.embedders.fitted import fitted_to
+from biem.adapters.embedders.query_map import query_map
 from biem.ports.embedding import Fitted
 
 
@@ -29,8 +30,7 @@ def test_answered_questions_are_told_from_near_ones_better_than_by_likeness(file
     # Given messages that nothing was fitted to, with questions that they answer and others on the same subject
     rated: dict[tuple[str, bool], list[float]] = {(by, yes): [] for by in ("form", "likeness") for yes in (True, False)}
     with closing(embedders.build("e5", cache_dir=Path("unused"), cache_bytes=0, threads=1)) as embedder:
-        fitted = fitted_to(embedder.info.id)
-        odds, turned = fitted.answer_odds, fitted.query_map
+        odds, turned = answer_odds(embedder.info.id), query_map(embedder.info.id)
         assert odds is not None
         assert turned is not None
         for one in list(messages_in([file]))[:30]:

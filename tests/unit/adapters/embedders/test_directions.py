@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from biem.adapters import embedders
-from biem.adapters.embedders.directions import agenda_odds, change_odds, courtesy_odds, personal_odds
+from biem.adapters.embedders.directions import agenda_odds, change_odds, courtesy_odds, list_odds, personal_odds
 from biem.ports.embedding import DirectionOdds
 
 PACKAGED = "multilingual-e5-small-q4@1571fc98+centred-ac370b"
 
 
-@pytest.mark.parametrize("odds_of", [agenda_odds, change_odds, courtesy_odds, personal_odds])
+@pytest.mark.parametrize("odds_of", [agenda_odds, change_odds, courtesy_odds, list_odds, personal_odds])
 def test_only_packaged_models_have_directions(odds_of: Callable[[str], DirectionOdds | None]) -> None:
     # Given an embedder without a direction / Then nothing is read; the packaged one gives a number for each text
     assert odds_of("another-model") is None
@@ -55,3 +55,20 @@ def test_a_question_for_a_whole_time_is_told_from_one_for_something(anything: st
         assert odds is not None
         whole, part = odds(embedder.embed([anything, something], "query")).tolist()
     assert whole > 0.0 > part
+
+
+@pytest.mark.parametrize(
+    ("several", "one"),
+    [
+        ("Which restaurants have we tried so far?", "Which restaurant did Bruno recommend?"),
+        ("List all the repairs to the van", "When was the van repaired?"),
+        ("我都用过哪些牌子的耳机？", "我的耳机是什么牌子？"),
+        ("把欠我钱的人都列出来", "老周欠我多少钱？"),
+    ],
+)
+def test_a_question_for_all_things_of_a_kind_is_told_from_one_for_one(several: str, one: str) -> None:
+    with closing(embedders.build("e5", cache_dir=Path("unused"), cache_bytes=0, threads=1)) as embedder:
+        odds = list_odds(embedder.info.id)
+        assert odds is not None
+        asks_for_all, asks_for_one = odds(embedder.embed([several, one], "query")).tolist()
+    assert asks_for_all > 0.0 > asks_for_one

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from biem.adapters.embedders.query_map import ResidualMap, query_map
+from biem.adapters.embedders.query_map import ResidualMap, list_map, map_by_kind, query_map
 from biem.engine.recall.rank.pool import Found
 
 PACKAGED = "multilingual-e5-small-q4@1571fc98+centred-ac370b"
@@ -54,3 +54,21 @@ def test_without_a_map_vectors_stay_as_they_are() -> None:
     vector = found.embedded(np.eye(4, dtype=np.float32)[:2], None)
     assert np.array_equal(vector, [1.0, 0.0, 0.0, 0.0])
     assert not found.plain
+
+
+def test_queries_for_all_things_of_a_kind_are_turned_by_a_map_of_their_own() -> None:
+    def odds(queries: np.ndarray) -> np.ndarray:
+        return queries[:, 0]
+
+    rows = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]], np.float32)
+    turned = map_by_kind(lambda queries: queries.copy(), lambda queries: -queries, odds)
+    assert turned is not None
+    assert np.array_equal(turned(rows), [[-1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
+    assert np.array_equal(turned(rows[1:]), rows[1:])
+
+
+def test_without_a_map_or_odds_of_its_own_a_model_has_one_map_for_all() -> None:
+    plain = query_map(PACKAGED)
+    assert map_by_kind(plain, None, None) is plain
+    assert map_by_kind(None, list_map(PACKAGED), lambda rows: rows[:, 0]) is None
+    assert list_map("another-model") is None

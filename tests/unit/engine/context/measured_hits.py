@@ -29,19 +29,19 @@ def hit(text: str, score: float = 0.8, *, days: int = 0, **values: Any) -> Hit:
 
 def measured(question: str, hits: Sequence[Hit]) -> list[Hit]:
     """The hits with their likeness to the question and to each other, and the log-odds of a change and of an answer."""
-    embedder = _embedder()
-    rows = embedder.embed([one.node.text for one in hits], "passage")
-    asked = embedder.embed([question], "query")[0]
-    fitted = fitted_to(embedder.info.id)
+    packaged = embedder()
+    rows = packaged.embed([one.node.text for one in hits], "passage")
+    asked = packaged.embed([question], "query")[0]
+    fitted = fitted_to(packaged.info.id)
     assert fitted.query_map is not None
     assert fitted.change_odds is not None
     assert fitted.answer_odds is not None
     mapped = fitted.query_map(asked[np.newaxis])[0]
-    likeness = embedder.similarity(mapped, rows)
+    likeness = packaged.similarity(mapped, rows)
     changed, answering = fitted.change_odds(rows), fitted.answer_odds(asked, mapped, rows)
     seeks, found = asks_for_facts(question) or not is_statement(question), []
     for place, one in enumerate(hits):
-        alike = np.asarray(embedder.similarity(rows[place], rows))
+        alike = np.asarray(packaged.similarity(rows[place], rows))
         others = {
             other.node.id: float(value)
             for other, value in zip(hits, alike, strict=True)
@@ -58,5 +58,6 @@ def measured(question: str, hits: Sequence[Hit]) -> list[Hit]:
 
 
 @cache
-def _embedder() -> Embedder:
+def embedder() -> Embedder:
+    """The packaged one."""
     return embedders.build("e5", cache_dir=Path("unused"), cache_bytes=8_000_000, threads=1)

@@ -7,7 +7,7 @@ import pytest
 from biem.domain.node import Hit, Hits, Node, new_id
 from biem.domain.scope import Scope
 from biem.domain.times.asked import AskedTime, asked_time
-from biem.engine.context.calendar import TimedHits, events
+from biem.engine.context.calendar import TimedHits, events, told_within
 from tests.support.fakes import START
 
 
@@ -69,3 +69,17 @@ def test_the_last_the_next_and_each_time_stand_in_their_order(question: str, day
     shown = timed.ordered([Hit(one, 1.0, {}) for one in [*nodes.values(), node(2, "We have a cat.")]])
     assert [hit.node.id for hit in shown] == [nodes[day].id for day in days]
     assert timed.bar.sure >= 0.3
+
+
+def test_of_a_list_what_was_told_in_a_time_that_is_over_is_kept() -> None:
+    hits = [Hit(node(day, "Finished another book."), 0.5, {}) for day in (0, 8, 30)]
+    now = START + timedelta(days=40)
+
+    def kept(question: str, *told: Hit) -> list[int]:
+        return [(hit.node.at - START).days for hit in told_within(Hits(told), asked(question, 40), now)]
+
+    # "in May" is over, "this year" and tomorrow are not, and where nothing was told in a time, all may be meant
+    assert kept("What did I read in May?", *hits) == [0, 8]
+    assert kept("What have I read this year?", *hits) == [0, 8, 30]
+    assert kept("I fly tomorrow, what have I packed?", *hits) == [0, 8, 30]
+    assert kept("What did I read in April?", *hits) == [0, 8, 30]

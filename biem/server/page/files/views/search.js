@@ -8,7 +8,7 @@ import { addressOf, asItWas, card, form, instant } from "./parts.js";
 const SURE = 0.6;
 const DOUBTFUL = 0.3;
 const ELSEWHERE = ["energy", "status", "way", "confidence", "said_before", "renewed_by"];
-const MEASURED = ["dense", "likeness", "former_likeness", "asked_likeness", "referred_likeness", "changed", "answering", "rerank"];
+const MEASURED = ["dense", "likeness", "former_likeness", "asked_likeness", "referred_likeness", "changed", "answering", "group", "rerank"];
 
 export async function show(box, argument) {
   const query = el("input", { type: "search", required: true, maxLength: 2_000, value: argument, id: "query" });
