@@ -194,7 +194,8 @@ class RecallMethods(BoundMemory):
         A question that leans on the chat messages in `exclude` is searched in full: "Where does she live?" after "When
         is my sister's birthday?" asks where my sister lives. `Context.asked` says so. `recall` takes its
         query literally. Each question of a message that asks several is searched and answered by its own lines; so are
-        those that people mean by "What do you know about me?", with up to ten lines.
+        those that people mean by "What do you know about me?", with up to ten lines. With the packaged embedder a
+        question for all things of a kind ("Which books have I read?") gets up to eight, each about one of them.
         """
         policy = self._system.policies.context
         if budget_tokens is not None:
