@@ -7,7 +7,7 @@ Questions resemble questions, and a request ("suggest a cake for Sunday") hardly
 ("walnuts make me ill"). The map was fitted by `python -m benchmarks.fit_queries` to questions and requests with the
 messages that they need; vectors of passages stay as they are. Only packaged models have one.
 
-Questions for all things of a kind ("Which books have I read?") are turned by a map of their own towards these things
+Questions for all things of a kind ("Which books have I read?") are turned by a separate map towards these things
 ("Finally got through Middlemarch"), fitted by `python -m benchmarks.fit_lists`.
 """
 

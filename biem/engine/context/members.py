@@ -15,6 +15,7 @@ from biem.domain.retention import ASSISTANT
 from biem.domain.scores import probability
 from biem.domain.speech.acts import is_statement
 from biem.engine.context.lines import RatedLine, odds
+from biem.engine.context.relevance import number_of
 
 _WEIGHTS, _OF_ALL = asdict(MemberWeights()), asdict(MembershipWeights())
 _OF_LINES = ("changed", "holds", "answering", "covered")
@@ -39,7 +40,7 @@ def member_features(lines: Sequence[RatedLine], measured: Sequence[Mapping[str, 
             "worth": line.worth,
             "behind": best - line.worth,
             "ahead": line.like - usual,
-            "group": _number(line, "group"),
+            "group": number_of(line.hit, "group", 0.0),
             "statement": float(is_statement(line.hit.node.text)),
             "assistant": float(line.hit.node.source == ASSISTANT),
         }
@@ -63,11 +64,6 @@ def membership_features(lines: Sequence[RatedLine], sure: float) -> dict[str, fl
         "sure": min(max(odds(sure), -_MOST_ODDS), _MOST_ODDS),
         "likest": max(line.like for line in lines),
     }
-
-
-def _number(line: RatedLine, name: str) -> float:
-    found = line.hit.why.get(name)
-    return found if isinstance(found, float) else 0.0
 
 
 def _total(weights: Mapping[str, float], features: Mapping[str, float]) -> float:

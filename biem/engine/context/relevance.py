@@ -96,7 +96,7 @@ def line_features(lines: Sequence[RatedLine], question: LineQuestion) -> list[di
                 "like": line.like,
                 "ahead": line.like - usual,
                 "behind": likest - line.like,
-                "asked_like": _number(line.hit, "asked_likeness", 0.0),
+                "asked_like": number_of(line.hit, "asked_likeness", 0.0),
                 "covered": rare_share(holders, common, question.terms),
                 "covered_nameless": rare_share(holders, common - names, question.terms - names),
                 "of_question": len(common) / max(1, len(line.terms)),
@@ -118,7 +118,7 @@ def line_features(lines: Sequence[RatedLine], question: LineQuestion) -> list[di
                 "supposes": float(event and line.supposed),
                 "holds": float(told.holds),
                 "changes": float(told.changes),
-                "changed": min(max(_number(line.hit, "changed", UNCHANGED), -_FURTHEST), _FURTHEST),
+                "changed": min(max(number_of(line.hit, "changed", UNCHANGED), -_FURTHEST), _FURTHEST),
                 "assistant": float(node.source == ASSISTANT and not line.hit.reports),
                 "brief": float(estimate_tokens(node.text) <= BRIEF),
                 "length": min(estimate_tokens(node.text), _LONG) / _LONG,
@@ -167,6 +167,7 @@ def _shares_topic(line: RatedLine, question: LineQuestion) -> bool:
     return bool(question.matter.topics & line.matter.topics or question.aspect & line.terms)
 
 
-def _number(hit: Hit, name: str, otherwise: float) -> float:
+def number_of(hit: Hit, name: str, otherwise: float) -> float:
+    """The signal of this name that the recall measured of a hit; `otherwise` where it measured none."""
     found = hit.why.get(name)
     return found if isinstance(found, float) else otherwise

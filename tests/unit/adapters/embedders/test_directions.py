@@ -14,6 +14,13 @@ from biem.ports.embedding import DirectionOdds
 PACKAGED = "multilingual-e5-small-q4@1571fc98+centred-ac370b"
 
 
+def odds_of_queries(odds_of: Callable[[str], DirectionOdds | None], *texts: str) -> list[float]:
+    with closing(embedders.build("e5", cache_dir=Path("unused"), cache_bytes=0, threads=1)) as embedder:
+        odds = odds_of(embedder.info.id)
+        assert odds is not None
+        return [float(one) for one in odds(embedder.embed(texts, "query"))]
+
+
 @pytest.mark.parametrize("odds_of", [agenda_odds, change_odds, courtesy_odds, list_odds, personal_odds])
 def test_only_packaged_models_have_directions(odds_of: Callable[[str], DirectionOdds | None]) -> None:
     # Given an embedder without a direction / Then nothing is read; the packaged one gives a number for each text
@@ -33,10 +40,7 @@ def test_only_packaged_models_have_directions(odds_of: Callable[[str], Direction
     ],
 )
 def test_a_message_that_memories_can_help_with_is_told_from_one_of_anybody(helped: str, ordinary: str) -> None:
-    with closing(embedders.build("e5", cache_dir=Path("unused"), cache_bytes=0, threads=1)) as embedder:
-        odds = personal_odds(embedder.info.id)
-        assert odds is not None
-        own, general = odds(embedder.embed([helped, ordinary], "query")).tolist()
+    own, general = odds_of_queries(personal_odds, helped, ordinary)
     assert own > 0.0 > general
 
 
@@ -50,10 +54,7 @@ def test_a_message_that_memories_can_help_with_is_told_from_one_of_anybody(helpe
     ],
 )
 def test_a_question_for_a_whole_time_is_told_from_one_for_something(anything: str, something: str) -> None:
-    with closing(embedders.build("e5", cache_dir=Path("unused"), cache_bytes=0, threads=1)) as embedder:
-        odds = agenda_odds(embedder.info.id)
-        assert odds is not None
-        whole, part = odds(embedder.embed([anything, something], "query")).tolist()
+    whole, part = odds_of_queries(agenda_odds, anything, something)
     assert whole > 0.0 > part
 
 
@@ -67,8 +68,5 @@ def test_a_question_for_a_whole_time_is_told_from_one_for_something(anything: st
     ],
 )
 def test_a_question_for_all_things_of_a_kind_is_told_from_one_for_one(several: str, one: str) -> None:
-    with closing(embedders.build("e5", cache_dir=Path("unused"), cache_bytes=0, threads=1)) as embedder:
-        odds = list_odds(embedder.info.id)
-        assert odds is not None
-        asks_for_all, asks_for_one = odds(embedder.embed([several, one], "query")).tolist()
+    asks_for_all, asks_for_one = odds_of_queries(list_odds, several, one)
     assert asks_for_all > 0.0 > asks_for_one

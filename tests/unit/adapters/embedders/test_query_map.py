@@ -56,7 +56,7 @@ def test_without_a_map_vectors_stay_as_they_are() -> None:
     assert not found.plain
 
 
-def test_queries_for_all_things_of_a_kind_are_turned_by_a_map_of_their_own() -> None:
+def test_queries_for_all_things_of_a_kind_are_turned_by_a_separate_map() -> None:
     def odds(queries: np.ndarray) -> np.ndarray:
         return queries[:, 0]
 
@@ -67,7 +67,7 @@ def test_queries_for_all_things_of_a_kind_are_turned_by_a_map_of_their_own() -> 
     assert np.array_equal(turned(rows[1:]), rows[1:])
 
 
-def test_without_a_map_or_odds_of_its_own_a_model_has_one_map_for_all() -> None:
+def test_without_a_second_map_or_odds_a_model_has_one_map_for_all() -> None:
     plain = query_map(PACKAGED)
     assert map_by_kind(plain, None, None) is plain
     assert map_by_kind(None, list_map(PACKAGED), lambda rows: rows[:, 0]) is None
