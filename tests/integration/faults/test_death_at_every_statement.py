@@ -17,6 +17,7 @@ import pytest
 
 import biem
 from biem.adapters.postgres.database import Connection, named_row
+from biem.bootstrap import Servers
 from biem.domain.policies.concepts import ConceptPolicy
 from biem.domain.scope import Scope
 from biem.ports.conflicts import Plan
@@ -24,7 +25,7 @@ from tests.support.effort import sized
 from tests.support.fakes import START, HeldClock
 from tests.support.life_workloads import BRIDGE, DOUBLES, ONLY_SLEEP, TALK, embedder
 from tests.support.savepoint_stage import Stage, on_stage
-from tests.support.servers import Testbed
+from tests.support.systems import system
 
 CONCEPTS = ConceptPolicy(snippets=50, topics_per_snippet=50, items_per_topic=50, consolidate_concepts=500)
 """All of everything, so that no choice depends on what was chosen before."""
@@ -86,13 +87,14 @@ class Cast:
 
 
 @pytest.fixture(scope="module")
-def players(testbed: Testbed) -> Iterator[Cast]:
-    """Connecting takes as long as a story."""
-    clock, settings = HeldClock(), testbed.settings(sleep=ONLY_SLEEP, concepts=CONCEPTS)
+def players(stack: Servers) -> Iterator[Cast]:
+    """Connecting takes as long as a story. A sweep is of all scopes: in a database of their own no one has it first."""
+    clock = HeldClock()
     with (
-        biem.connect(settings, embedder=embedder(), clock=clock) as living,
-        biem.connect(settings, embedder=embedder(), clock=clock) as heir,
-        psycopg.connect(testbed.where.postgres_dsn, autocommit=True, row_factory=named_row) as connection,
+        system(stack, sleep=ONLY_SLEEP, concepts=CONCEPTS) as own,
+        biem.connect(own.settings, embedder=embedder(), clock=clock) as living,
+        biem.connect(own.settings, embedder=embedder(), clock=clock) as heir,
+        psycopg.connect(own.where.postgres_dsn, autocommit=True, row_factory=named_row) as connection,
     ):
         connection.execute("SET ROLE biem_service")
         yield Cast(living, heir, connection, clock)
@@ -149,11 +151,8 @@ def test_a_night_that_dies_before_any_statement_is_made_good_by_the_next(players
     with on_stage(living, stage), on_stage(heir, stage), stage.transaction(put_back=True):
         # Given a night that nothing disturbs, in which every job has work but notes and the mirror, without a folder
         with stage.transaction(put_back=True):
-            assert [job.name for job in living.sleep().jobs if job.reason or not job.changed] == [
-                "notes",
-                "note_verdicts",
-                "mirror",
-            ]
+            idle = {job.name: job.reason for job in living.sleep().jobs if job.reason or not job.changed}
+            assert idle == {"notes": "", "note_verdicts": "", "mirror": ""}
             converge(heir)
             expected = stage.state()
 
