@@ -1,8 +1,13 @@
-"""Puts lines in order by what succeeds what: how things are now goes first, or how they were if that is asked."""
+"""Puts lines in order by what succeeds what: how things are now goes first, or how they were if that is asked.
+
+What explains a line follows it.
+"""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from biem.domain.retention import ASSISTANT
+from biem.domain.text import late
 from biem.engine.context.lines import RatedLine
 from biem.engine.context.same_subject import lift, likeness
 from biem.engine.context.succession import Succession
@@ -23,6 +28,9 @@ _PROBABLE = 0.0
 """Log-odds of what is more probable than not."""
 _SAME = 0.5
 """Likeness from which an occasion and what holds otherwise are of one matter."""
+_SOON = timedelta(minutes=10)
+"""Within this time the next message of a conversation may explain the one before."""
+_EXPLAINS = late(r"\b(?:because|since|so that|due to|reasons?)\b|因为|由于|原因|为了")
 
 
 def lift_successors(lines: Sequence[RatedLine], succession: Succession, least: float) -> None:
@@ -123,6 +131,31 @@ def lift_predecessors(lines: Sequence[RatedLine], succession: Succession, least:
             unlikely.append((odds + older.worth, older))
     if best is not None and unlikely and not followed:
         lift(max(unlikely, key=_by_odds)[1], best)
+
+
+def lift_reason(lines: Sequence[RatedLine]) -> None:
+    """Lift what the user said soon after the likeliest line to it, unless that gives a reason.
+
+    "We've left the platform." – "They wanted twenty per cent." The second shares neither words nor meaning with
+    "Why did we leave the platform?".
+    """
+    best = max(lines, key=lambda line: line.worth, default=None)
+    if best is None or not best.hit.node.conversation or _EXPLAINS.search(best.hit.node.text.lower()):
+        return
+    later = [line for line in lines if _may_explain(line, best)]
+    if later:
+        reason = min(later, key=_said)
+        reason.worth = best.worth
+        best.worth += _BELOW
+
+
+def _may_explain(line: RatedLine, told: RatedLine) -> bool:
+    node, before = line.hit.node, told.hit.node
+    return (
+        node.conversation == before.conversation
+        and node.source != ASSISTANT
+        and timedelta(0) < node.at - before.at <= _SOON
+    )
 
 
 def _successor(older: RatedLine, lines: Sequence[RatedLine], succession: Succession) -> tuple[float, RatedLine | None]:

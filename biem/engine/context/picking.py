@@ -19,6 +19,7 @@ from biem.engine.context.echoes import echoed, lift_repeated
 from biem.engine.context.late_corrections import lift_late_corrections
 from biem.engine.context.lifting import (
     lift_predecessors,
+    lift_reason,
     lift_successors,
     lift_sure_successors,
     show_disputing,
@@ -29,6 +30,7 @@ from biem.engine.context.relevance import are_of_several_people, rate
 from biem.engine.context.replacements import lift_former, lift_replacements, lift_reported_changes
 from biem.engine.context.silence import sureness
 from biem.engine.context.succession import Succession
+from biem.engine.query.question import asks_for_a_reason
 from biem.ports import Analyzer
 from biem.ports.contradiction import ContradictionRules
 
@@ -125,6 +127,8 @@ class Picker:
         if bar is not None:
             best = max((line.worth for line in lines), default=0.0)
             least = max(best - bar.behind, min(least, bar.worth))
+        if asks_for_a_reason(asked.text) and not are_of_several_people(lines):
+            lift_reason(lines)
         self._order(lines, asked, least)
         if not asked.former and not are_of_several_people(lines):
             lift_late_corrections(lines, self._rules, least, all_known=len(hits) < LOOKED_AT)

@@ -144,6 +144,15 @@ _NEWEST = re.compile(
 """Asks for the last of several, or what was decided, which holds until the next decision."""
 
 
+_WHY = re.compile(
+    r"\bwhy\b|\bhow come\b|\bwhat (?:did|do|does|was|is|are|were|am)\b[^?]{1,80}\bfor\W*$"
+    r"|\b(?:what|which|remind me of)\b[^?]{0,30}\b(?:reasons?|gripe|motives?|objections?|grounds)\b"
+    r"|\bwhat was (?:my|our|the) (?:problem|issue|trouble) with\b"
+    r"|^\W*(?:the |my |our )?reasons? (?:for|why|i|we|that)\b"
+    r"|为(?:什么|何|啥)|(?<!在)干(?:嘛|吗|啥)(?![的去呢了来])|(?:怎么|咋)(?:就|没|不|会|突然)|何以|因为(?:什么|啥|何)|什么(?:原因|理由|缘故)"
+    r"|出于(?:什么|啥)|[图嫌](?:什么|啥|它|他|她)",
+    re.IGNORECASE,
+)
 _SAID = re.compile(r"[.!。！]\W*$")
 _WANTS_TO_KNOW = re.compile(
     r"[?？]|\b(?:know|wonder(?:ing)?|need|want|looking for|recall|remember|forgot(?:ten)?|see|check)\b"
@@ -168,6 +177,11 @@ def asks_what_was(text: str) -> bool:
     if not _EARLIER.search(text) or _only_tells(text):
         return False
     return bool(_TENSE.search(text)) or not _PRESENT.search(text)
+
+
+def asks_for_a_reason(text: str) -> bool:
+    """Whether a question asks why something is so."""
+    return _WHY.search(text) is not None
 
 
 def _only_tells(text: str) -> bool:

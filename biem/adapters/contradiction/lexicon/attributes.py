@@ -16,7 +16,7 @@ _LIVE = "".join(rf"(?<!\b{word} )" for word in _IN_USE) + r"live[sd]?"
 _CLASSES = {
     "home": (
         rf"{_LIVE}|(?<!\ba )(?<!\bmy )(?<!\bhis )(?<!\bher )(?<!\btheir )living|resid(?:e|es|ed|ing)|based|homes?|house|flat|apartment|condo|address|moved?|relocat(?:e|ed|es)"
-        r"|settled|small place|place|move|moving|town|city|rent(?:ed)?(?= (?:an?|the) (?:flat|room|house|place))",
+        r"|settled|small place|place|move|moving|(?:town|city)(?! (?:council|hall|cent(?:er|re)|library|museum|park|archive|marathon|band|office|planner|map|tax|board)s?\b)|rent(?:ed)?(?= (?:an?|the) (?:flat|room|house|place))",
         r"居住|住在|住址|住|安了?个?家|家在|的家(?![庭人长里具])|小?房子|租了|搬家|搬到|搬去|搬|定居|新家|老家在",
     ),
     "origin": (r"born|grew up|hometown|originally", r"出生|老家|长大|家乡"),
@@ -43,7 +43,7 @@ _CLASSES = {
         r"cars?|driv(?:e|es|en|ing)|drove|garage|vehicle|get around|gets around|park(?:ed|s)?|own(?:s|ed)?"
         r"|bought(?= (?:(?:an?|the|my|our|another|new|used|second-hand|old|cheap|little|small|big) )*"
         r"(?:(?-i:[A-Z])|cars?\b|vans?\b|suv\b|truck|estate\b|hatchback))|wheels",
-        r"新车|换车|车库里?|车(?![站票上程次厢])|停着|开的是|开着?|一辆|辆|出门"
+        r"新车|换车|车库里?|车(?![站票上程次厢])|停着|开的是|开着?(?!了?一?[家间]|[庭会完始心发业学幕放张口玩工题票户源药支课奖花店])|一辆|辆|出门"
         r"|买了(?!一?[只件本张双条个盒瓶杯套把块些份]|一?[台部][^，。,车]{0,6}(?:机|器|电脑|电视|冰箱|空调|琴|扇|灯))",
     ),
     "name": (
@@ -74,7 +74,7 @@ _CLASSES = {
     ),
     "code": (
         r"codes?|passwords?|pin|type[ds]?|opens?|passcodes?|combination|enter|unlock(?:s|ed)?",
-        r"密码|开|要输|输入?|口令",
+        r"密码|开(?!了?一?[家间]|[庭会完始心发业学幕放张口玩工题票户源药支课奖花店])|要输|输入?|口令",
     ),
     "appointment": (
         r"appointments?|see(?:s|ing)?|visit|booked|date with",
@@ -114,6 +114,23 @@ _MIDST = re.compile(r"(?<=[\w,’'] )[A-Z]|(?<=[\w,’']  )[A-Z]")
 """A capital within a sentence: part of a name, as in West Park School."""
 
 
+_BESIDE = re.compile(
+    r"\b(?:near(?:er)?|close(?:r)? (?:to|by)|next to|from|by|behind|opposite|outside|beside|below|above|under|past|around"
+    r"|at|to|on|for|inside|into|through) (?:(?:my|our|his|her|their|the) )?$|离(?:我们?)?$",
+    re.IGNORECASE,
+)
+_FAR = re.compile("离(?:我们?)?$")
+_BESIDE_IT = re.compile("(?:处|址|的(?:地方|小区))?(?:附近|旁|楼下|对面|门口|隔壁|周边|边上)")
+_BEFORE = 24
+"""Characters before a place in which a preposition is looked for."""
+
+
+def _is_beside(preposition: re.Pattern[str], text: str, start: int, end: int) -> bool:
+    """Whether a place only says where something else is: "a gym near my place" tells nothing of the home."""
+    before = text[max(0, start - _BEFORE) : start]
+    return preposition.search(before) is not None or _BESIDE_IT.match(text, end) is not None
+
+
 def spans(text: str, *, chinese: bool) -> dict[str, list[tuple[int, int]]]:
     """Positions of a text's words of each class."""
     capitals = frozenset(one.start() for one in _MIDST.finditer(text))
@@ -124,4 +141,8 @@ def spans(text: str, *, chinese: bool) -> dict[str, list[tuple[int, int]]]:
     }
     for name, pattern in _CHINESE.items() if chinese else ():
         found[name] = found.get(name, []) + [one.span() for one in pattern.finditer(text)]
+    if "home" in found:
+        found["home"] = [place for place in found["home"] if not _is_beside(_BESIDE, text, *place)]
+    for name in ("employer", "school") if chinese else ():
+        found[name] = [place for place in found.get(name, ()) if not _is_beside(_FAR, text, *place)]
     return {_NEAR.get(name, name): places for name, places in found.items() if places}

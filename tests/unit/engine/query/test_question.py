@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from biem.engine.query.question import (
     Query,
     Sentence,
+    asks_for_a_reason,
     asks_of_the_past,
     asks_what_was,
     is_asked,
@@ -172,3 +173,24 @@ def test_what_asks_for_the_last_decision_asks_of_no_past() -> None:
 )
 def test_what_asks_in_the_past_or_names_a_former_state_asks_of_the_past(asked: str) -> None:
     assert asks_of_the_past(asked)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("Why did we drop Postgres 13?", True),
+        ("how come the kids can't bounce out the back", True),
+        ("What was my problem with the blue one?", True),
+        ("remind me of my reasons for quitting", True),
+        ("当初干嘛不要花涧了", True),
+        ("我怎么没去", True),
+        ("砍掉语音是出于什么考虑", True),
+        ("What did we drop?", False),
+        ("上周末我干嘛去了", False),
+        ("你在干嘛", False),
+        ("他是干嘛的", False),
+        ("烤箱怎么用", False),
+    ],
+)
+def test_a_question_for_a_reason_is_known_by_its_words(text: str, asked: bool) -> None:
+    assert asks_for_a_reason(text) == asked
