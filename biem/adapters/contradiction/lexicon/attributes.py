@@ -13,6 +13,8 @@ _IN_USE = ("is", "are", "was", "were", "be", "been", "go", "goes", "went", "gone
 IN_USE = re.compile(rf"\b(?:{'|'.join(_IN_USE)}) live\b", re.IGNORECASE)
 """Something is in use, or told as it happens: "version 3 is live"."""
 _LIVE = "".join(rf"(?<!\b{word} )" for word in _IN_USE) + r"live[sd]?"
+_NO_CAR_OR_LOCK = "(?!了?一?[家间]|[庭会完始心发业学幕放张口玩工题票户源药支课奖花店])"
+"""After 开, which then neither drives nor opens: 开庭, 开会, 开了家店."""
 _CLASSES = {
     "home": (
         rf"{_LIVE}|(?<!\ba )(?<!\bmy )(?<!\bhis )(?<!\bher )(?<!\btheir )living|resid(?:e|es|ed|ing)|based|homes?|house|flat|apartment|condo|address|moved?|relocat(?:e|ed|es)"
@@ -43,7 +45,7 @@ _CLASSES = {
         r"cars?|driv(?:e|es|en|ing)|drove|garage|vehicle|get around|gets around|park(?:ed|s)?|own(?:s|ed)?"
         r"|bought(?= (?:(?:an?|the|my|our|another|new|used|second-hand|old|cheap|little|small|big) )*"
         r"(?:(?-i:[A-Z])|cars?\b|vans?\b|suv\b|truck|estate\b|hatchback))|wheels",
-        r"新车|换车|车库里?|车(?![站票上程次厢])|停着|开的是|开着?(?!了?一?[家间]|[庭会完始心发业学幕放张口玩工题票户源药支课奖花店])|一辆|辆|出门"
+        rf"新车|换车|车库里?|车(?![站票上程次厢])|停着|开的是|开着?{_NO_CAR_OR_LOCK}|一辆|辆|出门"
         r"|买了(?!一?[只件本张双条个盒瓶杯套把块些份]|一?[台部][^，。,车]{0,6}(?:机|器|电脑|电视|冰箱|空调|琴|扇|灯))",
     ),
     "name": (
@@ -74,7 +76,7 @@ _CLASSES = {
     ),
     "code": (
         r"codes?|passwords?|pin|type[ds]?|opens?|passcodes?|combination|enter|unlock(?:s|ed)?",
-        r"密码|开(?!了?一?[家间]|[庭会完始心发业学幕放张口玩工题票户源药支课奖花店])|要输|输入?|口令",
+        rf"密码|开{_NO_CAR_OR_LOCK}|要输|输入?|口令",
     ),
     "appointment": (
         r"appointments?|see(?:s|ing)?|visit|booked|date with",
