@@ -5,7 +5,7 @@ import re
 import time
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Literal, get_args
@@ -14,6 +14,7 @@ from biem.domain.fields import Fields
 from biem.domain.notes.library import NoteHits
 from biem.domain.scope import Scope
 from biem.domain.speech.first_person import in_first_person
+from biem.domain.text import part_of, simplified
 from biem.domain.trust import is_quarantine
 from biem.errors import InvalidInput
 
@@ -115,7 +116,7 @@ class Draft:
     @property
     def indexed_text(self) -> str:
         """The text that is embedded and tokenised: with the speaker of a message; a fact about "the user" as his own
-        words, since his questions are.
+        words, since his questions are; in simplified characters.
         """
         return _indexed(self)
 
@@ -199,11 +200,20 @@ class Node:
 
 
 def _indexed(memory: Draft | Node) -> str:
+    text = simplified(memory.text)
     if memory.speaker:
-        return f"{memory.speaker}: {memory.text}"
+        return f"{memory.speaker}: {text}"
     if memory.source in _TALKING:
-        return memory.text
-    return in_first_person(memory.text, fact=not memory.conversation)
+        return text
+    return in_first_person(text, fact=not memory.conversation)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeInSimplified(Node):
+    """A memory written in traditional characters: `text` is the whole of it, or a part, in simplified ones."""
+
+    whole: str
+    """The text as it was written."""
 
 
 PASSAGE = "#"
@@ -249,6 +259,49 @@ class Hit:
     def whole(self) -> str:
         """The id of the memory, of a passage that of its message."""
         return self.node.id.partition(PASSAGE)[0]
+
+
+def as_read(node: Node) -> Node:
+    """The memory in simplified characters; itself if it has no others."""
+    text = simplified(node.text)
+    return node if text is node.text else NodeInSimplified(**{**_values(node), "text": text}, whole=node.text)
+
+
+def written(node: Node) -> str:
+    """The text, or the part of it, as it was written."""
+    return part_of(node.whole, node.text) if isinstance(node, NodeInSimplified) else node.text
+
+
+def as_written(hits: Iterable[Hit]) -> list[Hit]:
+    """The hits with the texts that were written; those of their other memories, too."""
+    return [_as_written(hit) for hit in hits]
+
+
+def _as_written(hit: Hit) -> Hit:
+    whole = hit.node
+    others = (whole, hit.replaces, hit.answers, hit.refers_to)
+    if not any(isinstance(node, NodeInSimplified) for node in others):
+        return hit
+    told = hit.told
+    if isinstance(whole, NodeInSimplified):
+        told = tuple(part_of(whole.whole, part) for part in told)
+    return replace(
+        hit,
+        node=_plain(whole),
+        replaces=hit.replaces and _plain(hit.replaces),
+        answers=hit.answers and _plain(hit.answers),
+        refers_to=hit.refers_to and _plain(hit.refers_to),
+        told=told,
+        passages=tuple(map(_as_written, hit.passages)),
+    )
+
+
+def _plain(node: Node) -> Node:
+    return Node(**{**_values(node), "text": written(node)}) if isinstance(node, NodeInSimplified) else node
+
+
+def _values(node: Node) -> dict[str, Any]:
+    return {field.name: getattr(node, field.name) for field in fields(Node)}
 
 
 class Hits(list[Hit]):

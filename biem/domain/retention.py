@@ -23,6 +23,7 @@ from biem.domain.speech.acts import asks_for_facts, is_courtesy
 from biem.domain.speech.first_person import in_first_person, tells_of_user
 from biem.domain.speech.lasting import is_lasting, tells_a_state
 from biem.domain.speech.reports import is_report
+from biem.domain.text import simplified
 
 _DAY_H = 24.0
 _NORMAL = 3.0
@@ -57,7 +58,8 @@ def retention_days(memory: Lived, policy: RetentionPolicy) -> float | None:
 
     Each access extends a span shorter than long-term memory's, up to that one's.
     """
-    text = in_first_person(memory.text, fact=memory.kind != "event")
+    written = simplified(memory.text)
+    text = in_first_person(written, fact=memory.kind != "event")
     layer, importance, access_count = memory.layer, memory.importance, memory.access_count
     useful_count, reason = memory.useful_count, memory.reason
     by_assistant = memory.source == ASSISTANT
@@ -72,8 +74,8 @@ def retention_days(memory: Lived, policy: RetentionPolicy) -> float | None:
     if by_assistant:
         days *= policy.assistant_factor
         if policy.keep_lasting and memory.believed and importance >= _NORMAL:
-            asks = asks_for_facts(memory.text)
-            share = 1.0 if asks else _OF_REPORTS if is_report(memory.text) else 0.0
+            asks = asks_for_facts(written)
+            share = 1.0 if asks else _OF_REPORTS if is_report(written) else 0.0
             days = max(days, share * policy.stated_days)
     elif said and not is_courtesy(text):
         days = max(days, policy.stated_days)

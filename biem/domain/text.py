@@ -1,10 +1,12 @@
-"""Text from people and models: validation, cutting, display on one line."""
+"""Text from people and models: validation, cutting, display on one line, Chinese in simplified characters."""
 
 import hashlib
 import re
 import sys
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from os import PathLike, fspath
 from typing import Any, cast, overload
 
@@ -225,3 +227,39 @@ def share(values: frozenset[str], others: frozenset[str]) -> bool:
         return True
     han = [[word for word in words if len(word) > 1 and not word.isascii()] for words in (values, others)]
     return any(one in other or other in one for one in han[0] for other in han[1])
+
+
+_BY_WORD = late(
+    "乾(?![隆坤])|瞭(?=[解然])|帐(?=[号户单目款本务])|甚(?=么)|(?<![显卓昭原名巨专论编土所遗合])著(?![名作述者录书称])"
+)
+"""Characters that are of simplified texts, too; which one stands for them depends on the word."""
+_OF_WORDS = {"乾": "干", "瞭": "了", "著": "着", "帐": "账", "甚": "什"}
+
+
+def simplified(text: str) -> str:
+    """`text` in simplified Chinese characters, of which all rules, word lists and fitted weights are.
+
+    It has the same length, each character in the place of the one that it stands for.
+    Texts without a character that only traditional texts have are returned as they are.
+    """
+    if text.isascii():
+        return text
+    table, traditional = _traditional()
+    if traditional.search(text) is None:
+        return text
+    return _BY_WORD.sub(lambda found: _OF_WORDS[found.group()], text.translate(table))
+
+
+def part_of(written: str, part: str) -> str:
+    """The part of `written` that is `part` in simplified characters; `part` itself if there is none."""
+    place = simplified(written).find(part)
+    return part if place < 0 else written[place : place + len(part)]
+
+
+@cache
+def _traditional() -> tuple[dict[int, str], re.Pattern[str]]:
+    """For each of the characters its simplified one, by code point, and a pattern for one of them."""
+    lines = files("biem.domain").joinpath("traditional.txt").read_text("utf-8").splitlines()
+    groups = [group for line in lines if not line.startswith("#") for group in line.split()]
+    table = {ord(old): group[0] for group in groups for old in group[1:]}
+    return table, re.compile(f"[{''.join(map(chr, table))}]")

@@ -24,7 +24,7 @@ from biem.domain.sessions.session import SessionMessage, Window
 from biem.domain.sessions.window import fitting
 from biem.domain.speech.acts import is_courtesy
 from biem.domain.speech.follow_up import as_meant
-from biem.domain.text import late, require_count
+from biem.domain.text import late, require_count, simplified
 from biem.engine.context.block import Context
 from biem.engine.context.relevance_filter import RelevanceFilter
 from biem.engine.context.sections import CORE, ContextBuilder
@@ -114,7 +114,7 @@ class WindowBuilder:
         chat = chats.get(session) if session else None
         said = window_of(chats, chat, total) if chat else Window((), 0, 0)
         shares = _Shares(self._policy, total)
-        query = _in_full(query, said)
+        query = _in_full(simplified(query), said)
 
         held = self._held(scope, _within(said, shares.of("session")))
         hits = self._found(scope, query, session=chat.name or chat.id if chat else "", held=held)
@@ -187,6 +187,7 @@ class WindowBuilder:
             choice=self._choice,
             known=held,
             count=False,
+            as_read=True,
         )
         hits = relevance.keep(scope, query, hits, most)
         if noted is not None:

@@ -14,7 +14,7 @@ from biem.domain.speech.acts import is_courtesy
 from biem.domain.speech.follow_up import as_meant
 from biem.domain.speech.overview import questions_about_user
 from biem.domain.speech.several_questions import pieces_of, questions_in
-from biem.domain.text import require_count
+from biem.domain.text import require_count, simplified
 from biem.engine.context.block import Context
 from biem.engine.context.follow_up import answer
 from biem.engine.context.picking import LOOKED_AT, MOST_OF_A_LIST, OF_A_LIST
@@ -132,7 +132,7 @@ class RecallMethods(BoundMemory):
     def _begin_notes(self, query: str, where: Filter, *, top_k: int) -> Callable[[Sequence[Hit]], NoteHits]:
         """Begin to search the notes for a query; the function returned waits for them, given its memories."""
         return self._system.notes.begin(
-            self.bound_to, query, top_k=top_k, tags=where.tags, since=where.since, until=where.until
+            self.bound_to, simplified(query), top_k=top_k, tags=where.tags, since=where.since, until=where.until
         )
 
     def recall_typed(
@@ -203,6 +203,7 @@ class RecallMethods(BoundMemory):
         budget = policy.budget_tokens if budget_tokens is None else budget_tokens
         held, terms = self._held(exclude_conversation, exclude), conditions(self._system.clock.now(), **where)
         require_question(query, "the query")
+        query = simplified(query)
         time = self._time_of(query)
         lists = questions_about_user(query) or (time is not None and time.only)
         limit = top_k if top_k is not None else max(policy.top_k, _LISTED if lists else 0)
@@ -237,6 +238,7 @@ class RecallMethods(BoundMemory):
             known=held,
             more=max(0, LOOKED_AT - limit) if isinstance(limit, int) else 0,
             count=False,
+            as_read=True,
         )
         found, several, timed = self._searched(query, where, held, recalled) if own else (recalled(query), (), None)
         if own and not (several or timed or fixed) and found.grounds.get("lists", 0.0) > 0:

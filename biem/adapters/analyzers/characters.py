@@ -4,6 +4,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from biem.domain.text import simplified
+
 DENSE = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u30fc\u3105-\u312f\u3400-\u4dbf"
     "\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
@@ -46,7 +48,10 @@ def parts(text: str, most: int) -> Iterator[str]:
 
 
 def normal(text: str) -> str:
-    """NFKC with plain apostrophes, without NUL and lone surrogates; in linear time for any text."""
+    """NFKC in simplified characters with plain apostrophes, without NUL and lone surrogates.
+
+    In linear time for any text.
+    """
     if text.isascii():
         return text.replace("\0", " ")
     return "".join(map(_normal, parts(text, PART)))
@@ -54,4 +59,4 @@ def normal(text: str) -> str:
 
 def _normal(text: str) -> str:
     broken = _BROKEN.sub(" ", text.translate(_QUOTES))
-    return unicodedata.normalize("NFKC", _RUN.sub(lambda run: f"{run.group()} ", broken))
+    return simplified(unicodedata.normalize("NFKC", _RUN.sub(lambda run: f"{run.group()} ", broken)))

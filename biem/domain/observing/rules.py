@@ -11,6 +11,7 @@ from biem.domain.observing import orders, patterns
 from biem.domain.observing.category import Category
 from biem.domain.observing.unit import Unit
 from biem.domain.speech.acts import is_courtesy, is_standing_order, is_statement
+from biem.domain.text import part_of, simplified
 
 
 def recognise(text: str, categories: Mapping[str, Category]) -> Iterator[Unit]:
@@ -18,7 +19,8 @@ def recognise(text: str, categories: Mapping[str, Category]) -> Iterator[Unit]:
 
     `categories`: by name; their own patterns are tried after the rules.
     """
-    plain = patterns.QUOTED.sub(_unquoted, text[: patterns.LONGEST_READ].replace("’", "'"))
+    written = patterns.QUOTED.sub(_unquoted, text[: patterns.LONGEST_READ].replace("’", "'"))
+    plain = simplified(written)
     for found in patterns.SENTENCES.finditer(plain):
         sentence = found[0].strip()
         if not 4 <= len(sentence) <= patterns.LONGEST_SENTENCE or "…" in sentence:
@@ -38,9 +40,9 @@ def recognise(text: str, categories: Mapping[str, Category]) -> Iterator[Unit]:
         if (kind == "emotion" and why is None) or (kind == "event" and patterns.BY_ASSISTANT.search(judgment)):
             continue
         yield Unit(
-            text=sentence,
-            judgment=judgment.rstrip("。.!！；; "),
-            reason=why["why"].strip() if why else "",
+            text=part_of(written, sentence),
+            judgment=part_of(written, judgment.rstrip("。.!！；; ")),
+            reason=part_of(written, why["why"].strip()) if why else "",
             category=name,
             kind=kind,
             layer=layer,

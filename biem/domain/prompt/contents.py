@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
-from biem.domain.node import Node
+from biem.domain.node import Node, written
 from biem.domain.text import require_clean
 from biem.errors import InvalidInput
 
@@ -78,7 +78,7 @@ class Known:
             return True
         if not self.texts and not self.said:
             return False
-        text = normalised(node.text)
+        text = normalised(written(node))
         return text in self.texts or (_role(node), text) in self.said
 
     def updated(self, revised: Iterable[Revised]) -> "Known":

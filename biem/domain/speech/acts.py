@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 from itertools import takewhile
 
-from biem.domain.text import late
+from biem.domain.text import late, simplified
 
 _LONGEST_COURTESY = 200
 """Maximum characters of a courtesy."""
@@ -221,8 +221,10 @@ _BETWEEN_SCRIPTS = late(r"(?<=[\u4e00-\u9fff])(?=[A-Za-z])|(?<=[A-Za-z])(?=[\u4e
 
 
 def with_spaces(text: str) -> str:
-    """The text with a space where Latin letters meet Chinese characters, so that words have a boundary there."""
-    return text if text.isascii() else _BETWEEN_SCRIPTS.sub(" ", text)
+    """The text in simplified characters, with a space where Latin letters meet these, so that words have a boundary
+    there.
+    """
+    return text if text.isascii() else _BETWEEN_SCRIPTS.sub(" ", simplified(text))
 
 
 def is_ironic(text: str) -> bool:
@@ -298,5 +300,5 @@ def asking_part(text: str) -> str:
 
 def asks_for_facts(text: str) -> bool:
     """Whether it ends with a question, other than a courtesy or an offer of help: "How long is the lease?"."""
-    said = text.rstrip()
+    said = simplified(text.rstrip())
     return said[-1:] in _QUESTION_MARKS and not is_courtesy(said) and _OFFERS.search(said) is None

@@ -10,6 +10,7 @@ text raises.
 import re
 from datetime import datetime
 
+from biem.domain.text import simplified
 from biem.domain.times.holidays import FEASTS
 from biem.domain.times.relative import RELATIVE
 from biem.domain.times.spans import (
@@ -88,7 +89,7 @@ def _plain(text: str, clock: datetime) -> str:
     """Lower case, single spaces (no rule can be slow over a run of them), and relative years resolved to numbers:
     去年五月 is May of that year in every year of `earlier`.
     """
-    lowered = " ".join(text.lower().split())
+    lowered = " ".join(simplified(text).lower().split())
     lowered = _HAN_YEAR.sub(lambda found: f"{clock.year - _YEARS_BACK[found['back']]}年", lowered)
     lowered = _YEAR_BESIDE.sub(lambda found: f"{found['date']} {clock.year - _YEARS_BACK[found['back']]}", lowered)
     lowered = _HAN_MONTH_BESIDE.sub(lambda found: "{}年{}月".format(*_month_back(clock, found["back"])), lowered)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
-from biem.domain.node import Hit, Hits, Node
+from biem.domain.node import Hit, Hits, Node, as_read
 from biem.domain.prompt.contents import Known
 from biem.domain.retention import ASSISTANT
 from biem.domain.scope import Scope
@@ -77,7 +77,7 @@ def timed_hits(
         at = {node.id: when for node, when in events([hit.node for hit in found], asked)}
         found[:] = [hit for hit in found if hit.node.id in at]
         return TimedHits(asked, found, at)
-    told = events(records.told(scope.readable, asked.span, where, _MOST_READ), asked)
+    told = events(map(as_read, records.told(scope.readable, asked.span, where, _MOST_READ)), asked)
     at = {node.id: when for node, when in told if not known.has(node)}
     if not asked.only:
         found = recalled(asked.topic, where=replace(where, only_ids=tuple(at)) if at else where)

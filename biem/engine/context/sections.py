@@ -16,7 +16,7 @@ from datetime import datetime
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from biem.domain.node import Hit, Hits, Node
+from biem.domain.node import Hit, Hits, Node, as_written
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.prompt.contents import NOTHING, Known
 from biem.domain.prompt.lines import told
@@ -137,7 +137,7 @@ class ContextBuilder:
                 worth += {hit.node.id: hit for hit in best if hit.node.id not in there}.values()
             first = [*(hit.node for hit in shown), *before]
             note = note_of_doubt(sure, query[:_READ], policy)
-            block = render(worth, policy, left - share, (), reader, top_k, first, note)
+            block = render(as_written(worth), policy, left - share, (), reader, top_k, first, note)
             sections.append(block.text)
             left -= self._cost(block.text)
             shown += block.hits
@@ -160,7 +160,7 @@ class ContextBuilder:
                 left -= self._cost(section)
             sections.insert(1 if _notes_are_surer(hits) else len(sections), section)
             doubtful = self._doubtful(hits, query[:_READ], top_k, personal)
-            last, untrusted = unverified(doubtful, shown, query, policy, reader, budget_tokens, left)
+            last, untrusted = unverified(as_written(doubtful), shown, query, policy, reader, budget_tokens, left)
             sections.append(last)
             shown += untrusted
             text = "\n\n".join(section for section in sections if section)

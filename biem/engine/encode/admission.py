@@ -13,6 +13,7 @@ from biem.domain.designs.aim import GateDecision
 from biem.domain.policies.aim import AimPolicy
 from biem.domain.scope import Scope
 from biem.domain.speech.acts import is_courtesy, is_statement
+from biem.domain.text import simplified
 from biem.engine.encode.gate_text import Told
 from biem.ports import Clock
 from biem.ports.reasoner import Reasoner
@@ -58,6 +59,7 @@ class Admission:
         """
         if self._by != "statements":
             return decision
+        text = simplified(text)
         if is_courtesy(text) or (courteous and decision.conflict == 0):
             return replace(decision, formed=False, value=0.0)
         repeats = likeness is not None and likeness >= _REPEATS and news == 0 and decision.conflict == 0

@@ -11,7 +11,7 @@ from biem.domain.policies.recall import RecallPolicy
 from biem.domain.prompt.contents import NOTHING, Known
 from biem.domain.scope import Scope
 from biem.domain.speech.first_person import in_first_person
-from biem.domain.text import require_clean, require_names
+from biem.domain.text import require_clean, require_names, simplified
 from biem.domain.trust import rank, require_trust
 from biem.errors import InvalidInput
 from biem.ports import EVERYTHING, Filter
@@ -106,7 +106,7 @@ def checked(
     require_clean(session, "session")
     if isinstance(min_confidence, bool) or not isinstance(min_confidence, int | float) or not 0 <= min_confidence <= 1:
         raise InvalidInput(f"min_confidence must be a number from 0 to 1, not {min_confidence!r}")
-    text = in_first_person(query[: policy.max_query_chars])
+    text = in_first_person(simplified(query[: policy.max_query_chars]))
     strict = is_strict(text, mode, auto=mode == "auto", words=policy.strict_words)
     where = replace(where, session=session or None)
     return Request(scope, text, top_k, where, strict, session, float(min_confidence), known, more)

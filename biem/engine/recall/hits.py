@@ -7,7 +7,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
-from biem.domain.node import Hit, Node
+from biem.domain.node import Hit, Node, as_read
 from biem.domain.retention import ASSISTANT
 from biem.domain.speech.acts import asks_for_facts, describes_by_pronoun, is_courtesy, is_statement
 from biem.domain.speech.antecedents import lacks_subject, may_lack_subject, names_by_pronoun
@@ -57,10 +57,11 @@ def hydrate(
     earlier_of = answer.answered(ids)
     read = list(dict.fromkeys([*ids, *replaced.values(), *earlier_of.values()]))
     live = records.candidates(request.scope.readable, read, (), request.where, pending_limit=0, evidence=request.strict)
-    there = [live.nodes[key] for key in ids if key in live.nodes]
+    nodes = {key: as_read(node) for key, node in live.nodes.items()}
+    there = [nodes[key] for key in ids if key in nodes]
     referred = _referred(request, records, rules, answer, there)
     read += [node.id for node in referred.values()]
-    references = {node.id: reference_of(answer, live.nodes.get(earlier_of.get(node.id, "")), node) for node in there}
+    references = {node.id: reference_of(answer, nodes.get(earlier_of.get(node.id, "")), node) for node in there}
     asked_before = {key: reply.answers for key, reply in references.items() if reply.answers is not None}
     vectors = answer.vectors(read)
     likeness, changes, answering = answer.likeness(vectors), answer.changed(vectors), answer.answering(vectors)
@@ -68,7 +69,7 @@ def hydrate(
     passages = passages_of(there, answer, partial(refers_back, rules=rules))
     alike = alike_of(ids, {key: asked.id for key, asked in asked_before.items()}, answer, passages)
     for place, key in zip(places, ids, strict=True):
-        node, turn = live.nodes.get(key), answer.turns[key]
+        node, turn = nodes.get(key), answer.turns[key]
         if len(hits) < count:  # erased, or of another validity
             changed |= node is None or (node.valid_to, node.superseded_by) != (turn.valid_to, turn.superseded_by)
         if node is None or known.has(node) or (node.kind == "event" and not thanks and is_courtesy(node.text)):
@@ -83,7 +84,7 @@ def hydrate(
             why["changed"] = changes[key]
         if key in support:
             why["group"] = support[key]
-        former = live.nodes.get(replaced.get(key, ""))
+        former = nodes.get(replaced.get(key, ""))
         if former is not None and former.id in likeness:
             why["former_likeness"] = likeness[former.id]
         asked, before = references[key].answers, references[key].refers_to or referred.get(key)
@@ -230,7 +231,7 @@ def _referred(
     live = records.candidates(request.scope.readable, ids, (), request.where, pending_limit=0, evidence=False).nodes
     found = {}
     for node in opening:
-        earlier = (live[key] for key in before[node.id] if key in live)
+        earlier = (as_read(live[key]) for key in before[node.id] if key in live)
         said = [one for one in earlier if one.source != ASSISTANT and not is_courtesy(one.text)]
         whole = (one for one in said if not refers_back(one.text, rules))
         nearest = next(whole, next(iter(said), None))

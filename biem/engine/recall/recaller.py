@@ -18,7 +18,7 @@ from functools import partial
 from typing import TypeVar
 
 from biem.domain.conflict import Dispute
-from biem.domain.node import Hit, Hits
+from biem.domain.node import Hit, Hits, as_written
 from biem.domain.policies.confidence import ConfidenceWeights
 from biem.domain.policies.orbit import OrbitPolicy
 from biem.domain.policies.ranking import RankPolicy
@@ -142,12 +142,14 @@ class Recaller:
         known: Known = NOTHING,
         more: int = 0,
         count: bool = True,
+        as_read: bool = False,
     ) -> Hits:
         """The best `top_k` memories for a query, best first; see `Hits`.
 
         No hits below `min_confidence`, which is measured the same way under every profile; a courtesy gets no hits.
         With `session`, its prefetched candidates may answer instead of a search. `known` memories are left out.
-        Under the default ranking up to `more` further hits are added; `count=False` counts no access.
+        Under the default ranking up to `more` further hits are added; `count=False` counts no access;
+        `as_read` leaves the texts in simplified characters, as rules read them.
         """
         request = checked(
             scope,
@@ -175,6 +177,8 @@ class Recaller:
                 if hits and hits[0].node.trust == UNTRUSTED:  # unless it became so only after it was ranked
                     hits.confidence = float(hits[0].why.get("confidence", hits.confidence))
             hits.indexing = indexing.result()
+            if not as_read:
+                hits[:] = as_written(hits)
             span.add(hits=len(hits), degraded=",".join(hits.degraded), way=hits.way, confidence=hits.confidence)
         if count:
             self.accessed(scope, [hit.node.id for hit in hits])

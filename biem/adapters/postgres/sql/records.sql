@@ -112,7 +112,7 @@ CROSS JOIN LATERAL (
     WHERE memories.ns = own.ns AND (status || '') <> '' AND at >= %(from)s::timestamptz AND at < %(to)s::timestamptz
     OFFSET 0
 ) m
-WHERE (m.at >= %(first)s::timestamptz OR m.text ~* '\d|mon|tue|wed|thu|fri|sat|sun|week|month|day|night|morrow|jan|feb|mar|apr|may|june|july|aug|sep|oct|nov|dec|周|星期|礼拜|[一二三四五六七八九十][月日号]|月[初底末中]|天|明|后|每|cancel|scrap|axed|no[- ]go|happen|ahead|through|off|moved|pushe?|postpone|after all| no |取消|泡汤|黄了|没了|吹了|作废|不|推|改|延|挪')
+WHERE (m.at >= %(first)s::timestamptz OR m.text ~* '\d|mon|tue|wed|thu|fri|sat|sun|week|month|day|night|morrow|jan|feb|mar|apr|may|june|july|aug|sep|oct|nov|dec|[周週]|星期|[礼禮]拜|[一二三四五六七八九十][月日号號]|月[初底末中]|天|明|[后後]|每|cancel|scrap|axed|no[- ]go|happen|ahead|through|off|moved|pushe?|postpone|after all| no |取消|泡[汤湯]|[黄黃没沒吹]了|作[废廢]|不|推|改|延|挪')
     AND m.status <> 'archived' AND m.trust > 0 AND (m.valid_to IS NULL OR m.valid_to > %(now)s) AND {where}
 ORDER BY m.at DESC, m.write_seq DESC LIMIT %(limit)s
 

@@ -8,6 +8,7 @@ from biem.domain.speech.acts import is_courtesy
 from biem.domain.speech.follow_up import chinese, english
 from biem.domain.speech.follow_up.dialogue import Meant, Round
 from biem.domain.speech.follow_up.mentioned import is_chinese
+from biem.domain.text import simplified
 
 _LONGEST = 160
 """Characters of a follow-up question: a longer message says what it is about."""
@@ -28,7 +29,7 @@ def as_meant(message: str, before: Sequence[tuple[str, str]]) -> Meant:
         return Meant(message)
     rounds: list[Round] = []
     for role, text in before[-_MOST:]:
-        said = text[:_READ].strip()
+        said = simplified(text[:_READ].strip())
         if role == "user":
             full = _meant(said, rounds)
             rounds.append(Round(full.text, about=full.about))
