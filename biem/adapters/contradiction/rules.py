@@ -15,7 +15,7 @@ from biem.adapters.contradiction.reading.journeys import opposed
 from biem.adapters.contradiction.reading.reader import Reading
 from biem.adapters.contradiction.reading.time_phrases import COMING
 from biem.adapters.contradiction.recall_rules import KEPT, RecallRules, one_speaker
-from biem.adapters.contradiction.statements.distinctions import are_other_items
+from biem.adapters.contradiction.statements.distinctions import are_of_other_days, are_other_items
 from biem.adapters.contradiction.subjects.owners import have_different_owners
 from biem.adapters.contradiction.subjects.settings import are_of_other_settings
 from biem.adapters.contradiction.values.clause_updates import Updates
@@ -124,7 +124,7 @@ class RuleContradictions:
             return True
         if are_other_relatives(older.text, newer.text) or are_of_other_settings(older.text, newer.text):
             return True
-        if are_other_items(older.text, newer.text):
+        if are_other_items(older.text, newer.text) or are_of_other_days(older.text, newer.text):
             return True
         if not all(marks.DISTINGUISHED.search(side.text, 0, marks.LABELLED) for side in (newer, older)):
             return False
@@ -177,7 +177,7 @@ class RuleContradictions:
         """The verdict with the subject of the two; None if their subjects differ."""
         sides = [self._read(side.text, side.speaker) for side in (older, newer)]
         found = self._subjects_of.agreement(*sides)
-        if opposed(*sides):
+        if opposed(*sides) or self._value_updates.leaves(*sides):
             return None
         if verdict.aligned and self._value_updates.may_tell_of_another(*sides):
             verdict = replace(verdict, aligned=False)

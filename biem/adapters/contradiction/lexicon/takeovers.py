@@ -6,7 +6,10 @@ _NOW = r"(?:现在|如今|眼下|目前|这阵子|这会儿|接下来|(?i:\bnow\
 _GO = "成|为|用|投|到|去|进|至|在|给|发|走|叫|吃|喝|坐|住|放|开|穿|刷|骑|订|找|跟|由|送|做|学|练|读|看|租|报|种|养|戴"
 TO = re.compile(rf"[改换转调挪搬移迁][\u4e00-\u9fff]?(?:{_GO})|[改换转](?:了|上)?|变成了?|升级?到|改由")
 """A change by which one thing takes the place of another."""
-_HAND = r"交(?:给|到|由)|转给|让给|归|由|轮到|轮着|接手的?[\u4e00-\u9fff]{0,4}?是|顶上来?的?是|接[班替]的?是"
+_HAND = (
+    r"交(?:给|到|由)|转给|让给|归|(?<![路自理缘事因])由(?![器于来])"
+    r"|轮到|轮着|接手的?[\u4e00-\u9fff]{0,4}?是|顶上来?的?是|接[班替]的?是"
+)
 CHANGE = re.compile(rf"{_NOW}|都[是由归去在找]|{TO.pattern}|{_HAND}")
 """A change, before the value that comes in."""
 NOW_IS = re.compile(rf"{_NOW}(?:已经|都|就|改)?(?:是|在|用|[放住跑挂停存摆]在|叫|归|由|跟着?)")
@@ -33,6 +36,10 @@ IS = re.compile(
     r"|\s(?:is|are|runs?|lives?|stands?|sits) (?:(?:on|in|at|with|by) )?"
 )
 """Right after a thing: what comes is its value."""
+OF_ITSELF = re.compile(
+    "(?:[的上]?(?:时间|日期|日子|地点|地址|位置|价格|价钱|费用|号码|密码|名字|名称|数量|剂量|频率|颜色|主题|人选|版本))"
+)
+"""An attribute that the older tells without naming it."""
 NOT_NEW = re.compile(r"^(?:了|过|着|个|一|只|家|位|名|上|的|是|在|用|走|去|新|辆|台|条|\s)*")
 """Between a verb of change and the value."""
 NO_TOPIC = re.compile(
@@ -49,7 +56,9 @@ NOT_LASTING = re.compile(
 """Of one occasion, or of what did not come about."""
 ONLY_ONCE = re.compile("[就只仅]这|这一[天晚周]|这周[一二三四五六日天](?!起)")
 """The same, for the clauses after it too: 这周五停电，晨会改到十点."""
-OTHER_PEOPLE = re.compile("隔壁|对门|对面|楼上|楼下|人家|别人|别家|竞品|同行|同事|邻居|朋友|他们|她们|你们")
+OTHER_PEOPLE = re.compile(
+    "隔壁|对门|对面|楼上|楼下|旁边|大爷|大妈|大叔|大婶|人家|别人|别家|竞品|同行|同事|邻居|朋友|他们|她们|你们"
+)
 """Others, by where or how the speaker knows them."""
 ADDED = re.compile("另外?|还(?!是)|也|又(?=[加添养买招雇请开])|多了")
 """Adds to what is known, in the clause of the change …"""

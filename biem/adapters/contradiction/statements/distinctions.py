@@ -14,6 +14,14 @@ _ITEM = re.compile(
     re.IGNORECASE,
 )
 """An item of a series, whose number is its name and no value."""
+_DATED = re.compile(
+    r"(?:^|[.;:,!?]\s|(?<!\bto )(?<!\bwith )(?<!\bfor )\b(?:(?i:the|my|our|his|her|their|your)|[A-Z][a-z]+['’]s)\s)"
+    r"(?P<of>(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|September"
+    r"|October|November|December|(?i:spring|summer|autumn|winter)|Q[1-4])(?:['’]s)?\s"
+    r"(?!(?:morning|afternoon|evening|night|noon|lunchtime|the|at|from|until|till|and|but|instead|was|has|had|will|now|again|with"
+    r"|for|because|onwards?|works?|is|isn|may|can|comes?|came|of|not)s?\b)[a-z]{3,}"
+)
+"""A thing of a day, month or season, and no time at which something is."""
 _WAYS = {"out": "outbound", "home": "return", "back": "return", "inbound": "return", "回程": "返程"}
 _WAY = re.compile(r"\b(?:flight|train|way) $", re.IGNORECASE)
 _OF_ANOTHER_WORD = re.compile("[周期拜月拿利0-9].")
@@ -27,6 +35,12 @@ def are_other_items(one: str, other: str) -> bool:
         for text in (one, other)
     )
     return items.isdisjoint(others) and not {of for of, _ in items}.isdisjoint(of for of, _ in others)
+
+
+def are_of_other_days(one: str, other: str) -> bool:
+    """Whether both name a thing by a day, month or season, and not the same: the Monday class, my Tuesday class."""
+    named, named_too = ({found["of"].lower() for found in _DATED.finditer(text)} for text in (one, other))
+    return bool(named and named_too) and named.isdisjoint(named_too)
 
 
 def way_of(found: re.Match[str]) -> str:

@@ -83,7 +83,9 @@ class Takeovers:
         if any(self._names_thing_of(name, one, other) for name in common):
             return True
         changes = [change for change in _changes(other) if words.TO.match(other, change.verb[0])]
-        return bool(changes) and all(_begins_another(other, change, one, common) for change in changes)
+        return bool(changes) and all(
+            _begins_another(other, change, one, common) or _is_of_part(other, change, one, common) for change in changes
+        )
 
     def judge(self, older: Reading, newer: Reading) -> Verdict | None:
         """The verdict that the newer replaces the older, or None."""
@@ -167,6 +169,8 @@ def _gives_way(value: Common, change: _Change, text: str) -> bool:
     start, end = clause_at(text, value.new)
     if start >= change.start or not says_no_topic(text[start : value.new]):
         return False
+    if words.OTHER_PEOPLE.search(text, start, value.new):
+        return False
     if words.TO.match(text, change.verb[0]):
         return True
     return words.ENDED.search(text[value.new + len(value.text) : end + 1]) is not None
@@ -210,6 +214,16 @@ def _begins_another(text: str, change: _Change, other: str, common: tuple[Common
     if before.isascii() or words.OWN.match(before) or not names_another(text[change.start : first], other, ()):
         return False
     return begins_topic(other) not in text
+
+
+def _is_of_part(text: str, change: _Change, other: str, common: tuple[Common, ...]) -> bool:
+    """Whether what changes is a part of what both name: 官网首页大图换成秋季款了."""
+    named = [one for one in common if change.start <= one.new < change.verb[0]]
+    if not named:
+        return False
+    last = max(one.new + len(one.text) for one in named)
+    rest = words.OF_ITSELF.sub("", text[last : change.verb[0]])
+    return not rest.startswith(("的", "从", "由")) and names_another(rest, other, common)
 
 
 def _are_of_same_people(old: Core, new: Core) -> bool:

@@ -28,6 +28,7 @@ from biem.adapters.contradiction.statements.number_kinds import by_kind, compara
 from biem.adapters.contradiction.statements.one_day import is_of_one_day
 from biem.adapters.contradiction.statements.parts import announces, parts_of
 from biem.adapters.contradiction.statements.qualifiers import are_qualified_otherwise, may_be_other_relatives
+from biem.adapters.contradiction.statements.unaffected import is_unaffected
 from biem.adapters.contradiction.subjects.subjects import Subjects
 from biem.adapters.contradiction.values.corrections import corrects_what_was_just_said
 from biem.adapters.contradiction.values.other_quantities import counts, is_another_quantity, is_rate, sets_number
@@ -112,6 +113,10 @@ class ValueUpdates:
         """Whether the newer is about a thing, relative or day that the older may not mean: the rent of the car."""
         old, new = self.core(older), self.core(newer)
         return are_qualified_otherwise(old, new) or may_be_other_relatives(old, new) or is_of_one_day(old, new)
+
+    def leaves(self, older: Reading, newer: Reading) -> bool:
+        """Whether the newer says by its own words that the older holds still, or is about another one."""
+        return is_unaffected(self.core(older), self.core(newer))
 
     def denied(self, older: Reading, newer: Reading) -> bool:
         """Whether a part of the newer, which denies something, has exactly the words of the older."""
@@ -214,6 +219,7 @@ class ValueUpdates:
         }
         if not old.words:
             shared = set(old.verbs & new.verbs) or {one.stem for one in new.words if known(one, old, new)}
+        shared = {stem for stem in shared if not stem.endswith("-")}  # of OS-110 and OS-101
         classes = old.classes & new.classes & SINGLE
         left = stems(old.words) - shared
         if left and (new.classes - old.classes) & _THINGS:
