@@ -22,7 +22,7 @@ from biem.domain.policies.concepts import ConceptPolicy
 from biem.domain.scope import Scope
 from biem.ports.conflicts import Plan
 from tests.support.effort import sized
-from tests.support.fakes import START, HeldClock
+from tests.support.fakes import START, HeldClock, eventually
 from tests.support.life_workloads import BRIDGE, DOUBLES, ONLY_SLEEP, TALK, embedder
 from tests.support.savepoint_stage import Stage, on_stage
 from tests.support.systems import system
@@ -45,14 +45,26 @@ def converge(memory: biem.Memory) -> int:
     raise AssertionError("nights find no end")
 
 
+def pass_days(memory: biem.Memory, clock: HeldClock, days: int) -> None:
+    """Advance the clock once the canvas has what is hot: a memory that enters it days later has cooled and leaves."""
+    canvas: Any = memory._system.recaller._tiers._canvas
+
+    def is_full() -> bool:
+        hot = {node.id for node in memory.list(limit=100).items if node.tier == "L1"}
+        return bool(canvas.count(memory.bound_to.ns, sorted(hot)) == len(hot))
+
+    eventually(is_full)
+    clock.advance(days=days)
+
+
 def prepare(memory: biem.Memory, clock: HeldClock) -> None:
     """A little for every job to do."""
     memory.remember_many([{"text": text, "speaker": "Ann", "conversation": "farm"} for text in TALK[:2]], wait=True)
     chat = memory.sessions.open("farm")
     memory.sessions.append(chat.id, "tool", "milk: 12 l")
-    clock.advance(days=1)
+    pass_days(memory, clock, 1)
     memory.sleep()  # builds concepts, which fade within the next days
-    clock.advance(days=8)
+    pass_days(memory, clock, 8)
     praised = memory.remember_many([{"text": text} for text in ALIKE], wait=True)
     memory.feedback(useful=praised, turn="old")
     memory.remember_many([{"text": text, "layer": "long_term"} for text in MERGED])
@@ -68,7 +80,7 @@ def prepare(memory: biem.Memory, clock: HeldClock) -> None:
     details = resolver._details(memory.bound_to, memory.get(pair.older_id), memory.get(pair.newer_id))
     resolver._conflicts.begin(memory.bound_to, pair.id, Plan("merge", ref="merge:x", details=details), 0.0)
     memory.sessions.close(chat.id)
-    clock.advance(days=8)
+    pass_days(memory, clock, 8)
 
 
 @dataclass(frozen=True, slots=True)
