@@ -135,6 +135,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--cache", type=Path, metavar="DIR", help="keep the vectors of passages there for the next run")
     parser.add_argument("--speaker", default="", metavar="NAME", help="record the user's messages under this name")
+    parser.add_argument("--unmarked", action="store_true", help="ask all questions without their question marks")
     parser.add_argument("--show", type=positive, metavar="N", help="print N failures of each measure of biem")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there, too")
     options = parser.parse_args(arguments)
@@ -145,6 +146,11 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         except (OSError, ValueError) as error:
             parser.error(f"--scripted: {error}")
     return options
+
+
+def _unmarked(one: Life) -> Life:
+    """The life, whose questions end without a question mark, as many people type them."""
+    return replace(one, questions=tuple(replace(asked, text=asked.text.rstrip(" ?？")) for asked in one.questions))
 
 
 def _embedder(options: argparse.Namespace) -> PassageCache:
@@ -166,6 +172,7 @@ def _live(
     with _report.progress() as bar:
         lives = [life(number, options.seed, options.lang, options.split) for number in range(options.lives)]
         lives = scripted(options.lang, options.split, options.scripted) if options.scripted else lives
+        lives = [_unmarked(one) for one in lives] if options.unmarked else lives
         task = bar.add_task("questions", total=sum(len(one.questions) for one in lives))
         for one in lives:
             acknowledging |= {turn.id for turn in one.turns if turn.sort in _ACKNOWLEDGING}

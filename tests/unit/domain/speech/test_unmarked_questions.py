@@ -1,0 +1,65 @@
+"""Questions that are typed without a question mark."""
+
+import pytest
+
+from biem.domain.speech.acts import with_question_mark
+
+
+@pytest.mark.parametrize(
+    ("text", "mark"),
+    [
+        ("what do i do for a living", "?"),
+        ("hey, where's the spare key", "?"),
+        ("which department of the hospital am i in these days", "?"),
+        ("on what day is my scan", "?"),
+        ("do i have a cat", "?"),
+        ("does petra like coriander", "?"),
+        ("Is Marek a smoker", "?"),
+        ("anything on friday", "?"),
+        ("who looks after the dog", "?"),
+        ("I'm at the shop. what size does my son wear", "?"),
+        ("我住哪里", "？"),
+        ("我对什么过敏", "？"),
+        ("我银行卡丢了 该打哪个电话", "？"),
+        ("他是做什么的", "？"),
+        ("周五有没有安排", "？"),
+        ("儿子几岁了", "？"),
+        ("蛋糕是订了还是没订", "？"),
+        ("我對什麼過敏", "？"),
+    ],
+)
+def test_they_get_one(text: str, mark: str) -> None:
+    assert with_question_mark(text) == text + mark
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I moved to Leith",
+        "what i need is a new bike",
+        "when i was young we had goats",
+        "Had lunch with Petra",
+        "thanks, that is all",
+        "Where do I live?",
+        "do i have a cat.",
+        "what a day! I'm off",
+        "how is it going? I moved to Leith",
+        "我搬到青浦了",
+        "没什么大事",
+        "他什么都吃",
+        "几个朋友来家里吃饭",
+        "我住哪里？",
+        "他问我什么时候走，我说周五走",
+        "",
+        "？",
+        "😀",
+        "x" * 10_000,
+    ],
+)
+def test_what_is_no_question_or_has_a_mark_stays(text: str) -> None:
+    assert with_question_mark(text) is text
+
+
+def test_ten_megabytes_are_read_at_once() -> None:
+    for text in ("what do i do " * 800_000, f"{'x' * 10_000_000}.", "我" * 3_000_000):
+        assert with_question_mark(text) is text
