@@ -22,8 +22,9 @@ from biem.domain.scope import Scope
 from biem.domain.sessions.built import BuiltContext, ContextWarning
 from biem.domain.sessions.session import SessionMessage, Window
 from biem.domain.sessions.window import fitting
-from biem.domain.speech.acts import is_courtesy, with_question_mark
+from biem.domain.speech.acts import is_courtesy
 from biem.domain.speech.follow_up import as_meant
+from biem.domain.speech.plain_question import plain_question
 from biem.domain.text import late, require_count, simplified
 from biem.engine.context.block import Context
 from biem.engine.context.relevance_filter import RelevanceFilter
@@ -114,7 +115,7 @@ class WindowBuilder:
         chat = chats.get(session) if session else None
         said = window_of(chats, chat, total) if chat else Window((), 0, 0)
         shares = _Shares(self._policy, total)
-        query = _in_full(with_question_mark(simplified(query)), said)
+        query = _in_full(plain_question(simplified(query)), said)
 
         held = self._held(scope, _within(said, shares.of("session")))
         hits = self._found(scope, query, session=chat.name or chat.id if chat else "", held=held)

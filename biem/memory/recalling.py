@@ -10,9 +10,10 @@ from biem.domain.node import Hit, Hits
 from biem.domain.notes.library import NoteHits
 from biem.domain.prompt.contents import Excluded, Known, known, messages_in
 from biem.domain.running_memory import Running
-from biem.domain.speech.acts import is_courtesy, with_question_mark
+from biem.domain.speech.acts import is_courtesy
 from biem.domain.speech.follow_up import as_meant
 from biem.domain.speech.overview import questions_about_user
+from biem.domain.speech.plain_question import plain_question
 from biem.domain.speech.several_questions import pieces_of, questions_in
 from biem.domain.text import require_count, simplified
 from biem.engine.context.block import Context
@@ -203,7 +204,7 @@ class RecallMethods(BoundMemory):
         budget = policy.budget_tokens if budget_tokens is None else budget_tokens
         held, terms = self._held(exclude_conversation, exclude), conditions(self._system.clock.now(), **where)
         require_question(query, "the query")
-        query = with_question_mark(simplified(query))
+        query = plain_question(simplified(query))
         time = self._time_of(query)
         lists = questions_about_user(query) or (time is not None and time.only)
         limit = top_k if top_k is not None else max(policy.top_k, _LISTED if lists else 0)

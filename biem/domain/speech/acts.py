@@ -140,36 +140,6 @@ _INTERROGATIVE = late(
     r"|this|that)\b)",
     re.IGNORECASE,
 )
-_UNMARKED = late(
-    r"\W*+(?:(?:and|so|but|ok|okay|hey|hi|hello|then|also|now|btw|sorry|um|well|again|oh)\b\W*+)*+"
-    r"(?:(?:what|where|who|when|why|how)'?s\b(?! (?:i|we|up)\b)|(?:what|where|who|when|how)'?re\b"
-    r"|(?:what|where|when|who|whom|whose|which|why|how)\s+(?:is|are|was|were|am|do|does|did|can|could|should|would|will|shall"
-    r"|has|have|had|about|come|many|much|old|long|far|often|big|tall|late|early|soon|to)\b"
-    r"|(?:(?:on|at|in|for|by|to|from|with|since|of|up to)\s)?(?:what|which|whose|how)\s"
-    r"(?!(?:i|we|he|she|they|you|it|my|our|an?|the|reminds|means)\b)(?:[\w'-]+\s){1,6}?"
-    r"(?:is|are|was|were|am|do|does|did|can|could|should|would|will|shall|has|have|had)\b"
-    r"|(?:do|does|did|am|are|is|was|were|can|could|will|would|should|shall|have|has|had)(?:n'?t)?\s(?:you|we|i|he|she|they"
-    r"|it|there|the|my|our|his|her|their|this|that|these|those|any|anyone|anything|someone)\b(?! (?:same|best)\b)"
-    r"|does\s[\w'-]+\s|(?:is|are|has)\s(?-i:[A-Z])[\w'-]+\s\w|(?:who|what)\s(?!(?:i|we|he|she|they|you|it|an?|the|my|our)\b)\w"
-    r"|any(?:thing|one|body|where)?\b(?! (?:way|more|time|of these)\b)"
-    r"|(?:remind me|any idea|do you know|tell me|can you remember)\s(?:what|when|where|who|why|how|which|if)\b)",
-    re.IGNORECASE,
-)
-_UNMARKED_HAN = late(
-    "(?:吗|嘛|么|没有?|不|呢)$|(?<![没不])(?:什么|啥)(?!的$|都|也|[^，]{0,6}都)|[做干]什么的|何时|何地|谁(?![^，]{0,6}[都也])"
-    "|哪(?![^，]{0,6}[都也])|(?<!好)几(?![乎分天]前|个(?:朋友|同事|同学|小时|月)|位)|多[少大久高远长重宽快](?![点些有])"
-    "|怎么(?!也|都)|怎样|如何|为[什啥]|咋|干[嘛啥]"
-    "|(?P<verb>[是有能要会好对可在该行吃喝去爱用做还]|喜欢|知道)(?:[没不](?P=verb)|没有(?P=verb))|^[^，]{2,14}还是[^，]{1,8}$"
-)
-_NO_QUESTION_HAN = late(
-    "^(?:不知道|谁知道|不管|无论|没想到|怪不得|难怪|我不|随便)|不知道(?:为什么|怎么|什么)|什么[^，]{0,4}[都也]|没(?:什么|啥)|多少有"
-    "|怎么[^，]{0,6}[都也]|[这那]么多"
-)
-_HAN = late("[\u4e00-\u9fff]")
-_LAST_SENTENCE = late(r"[^.!?。！？\n]+$")
-_LAST_CLAUSES = late(r"(?:(?<=[，,；;：:\s])|^)[^，,；;：:\s]{1,5}[，,；;：:\s]+[^，,；;：:\s]*$|[^，,；;：:\s]+$")
-"""The last clause, with the one before if that is short: 我们家, 现在几口人."""
-_LONGEST_UNMARKED, _LONGEST_UNMARKED_HAN = 160, 60
 _REQUEST = late(
     r"\W*+(?:(?:please|now|then|ok|okay|hey|and|also)\b\W*+)*+"
     r"(?:(?:(?:tell|give|send|write|find|look up|explain|describe|summari[sz]e|translate|suggest|recommend|compare"
@@ -332,20 +302,3 @@ def asks_for_facts(text: str) -> bool:
     """Whether it ends with a question, other than a courtesy or an offer of help: "How long is the lease?"."""
     said = simplified(text.rstrip())
     return said[-1:] in _QUESTION_MARKS and not is_courtesy(said) and _OFFERS.search(said) is None
-
-
-def with_question_mark(text: str) -> str:
-    """The text, with a question mark where its last sentence asks something and has no mark at its end.
-
-    Many people type none, and what a question is like was fitted to questions that have one.
-    """
-    said = text.rstrip()
-    last = _LAST_SENTENCE.search(said[-_LONGEST_UNMARKED - 1 :])
-    if last is None:
-        return text
-    sentence = last.group().strip().replace("’", "'")
-    if _HAN.search(sentence):
-        asking = _LAST_CLAUSES.search(simplified(sentence))
-        asks = asking and _UNMARKED_HAN.search(asking[0]) and not _NO_QUESTION_HAN.search(asking[0])
-        return f"{said}？" if asks and len(sentence) <= _LONGEST_UNMARKED_HAN else text
-    return f"{said}?" if len(sentence) <= _LONGEST_UNMARKED and _UNMARKED.match(sentence) else text

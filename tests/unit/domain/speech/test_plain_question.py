@@ -1,8 +1,8 @@
-"""Questions that are typed without a question mark."""
+"""Questions without a question mark, and within greetings, thanks, emoji and lead-ins."""
 
 import pytest
 
-from biem.domain.speech.acts import with_question_mark
+from biem.domain.speech.plain_question import plain_question, with_question_mark
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,45 @@ def test_what_is_no_question_or_has_a_mark_stays(text: str) -> None:
 def test_ten_megabytes_are_read_at_once() -> None:
     for text in ("what do i do " * 800_000, f"{'x' * 10_000_000}.", "我" * 3_000_000):
         assert with_question_mark(text) is text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Hey, quick question: what do I do for a living?", "what do I do for a living?"),
+        ("What's my dentist called? Thanks!", "What's my dentist called?"),
+        ("Hi! Who is Petra? Cheers", "Who is Petra?"),
+        ("where do i live 😅", "where do i live?"),
+        ("Can you tell me, which bus do I take?", "which bus do I take?"),
+        ("I forgot, what's my blood type", "what's my blood type?"),
+        ("btw what's my shoe size", "what's my shoe size?"),
+        ("你好，请问我住哪里？", "我住哪里？"),
+        ("我住哪里？ 谢谢！", "我住哪里？"),
+        ("帮我看一下，我对什么过敏 😂", "我对什么过敏？"),
+        ("我忘了，车位是几号？", "车位是几号？"),
+        ("对了，我哥住哪", "我哥住哪？"),
+    ],
+)
+def test_a_question_is_taken_out_of_what_surrounds_it(text: str, expected: str) -> None:
+    assert plain_question(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "And my sister's?",
+        "Thanks!",
+        "I moved to Leith. Thanks!",
+        "Hey, I moved to Leith",
+        "I'm at the shop. What size does my son wear?",
+        "How are you?",
+        "请问",
+        "在吗？",
+        "对了，我搬到青浦了。",
+        "😅",
+        "",
+        "Where is it? " * 1_000,
+    ],
+)
+def test_what_asks_nothing_or_says_more_stays(text: str) -> None:
+    assert plain_question(text) == text

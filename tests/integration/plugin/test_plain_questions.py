@@ -1,4 +1,4 @@
-"""Questions without a question mark, through the plugin, on real servers and with the packaged embedder."""
+"""Questions as people type them, through the plugin, on real servers and with the packaged embedder."""
 
 import uuid
 from collections.abc import Iterator
@@ -43,30 +43,28 @@ def plugin(testbed: Testbed) -> Iterator[BIEMContextPlugin]:
 
 
 @pytest.mark.parametrize(
-    ("question", "mark"),
+    ("asked", "plain"),
     [
-        ("who is my dentist", "?"),
-        ("what's the cat called", "?"),
-        ("what's my sister's birthday", "?"),
-        ("does my brother have a garden", "?"),
-        ("我对什么过敏", "？"),
-        ("女儿念几年级", "？"),
-        ("我哥的电话是多少", "？"),
+        ("who is my dentist", "who is my dentist?"),
+        ("what's my sister's birthday", "what's my sister's birthday?"),
+        ("Hey, quick question: what's the cat called? Thanks!", "what's the cat called?"),
+        ("I forgot, does my brother have a garden? 😅", "does my brother have a garden?"),
+        ("我对什么过敏", "我对什么过敏？"),
+        ("帮我看一下，女儿念几年级", "女儿念几年级？"),
+        ("你好，请问我哥的电话是多少？谢谢！", "我哥的电话是多少？"),
     ],
 )
-def test_a_question_without_its_mark_is_answered_like_one_with_it(
-    plugin: BIEMContextPlugin, question: str, mark: str
+def test_a_question_as_people_type_it_is_answered_like_a_plain_one(
+    plugin: BIEMContextPlugin, asked: str, plain: str
 ) -> None:
-    # Given memories / When a question is asked with and without its mark
-    without, marked = (plugin.recall_context(text) for text in (question, question + mark))
+    # Given memories / When a question is asked as people type it, and plainly
+    typed, alone = (plugin.recall_context(text) for text in (asked, plain))
     # Then both blocks are the same, and as sure
-    assert without.text == marked.text
-    assert without.confidence == pytest.approx(marked.confidence)
+    assert typed.text == alone.text
+    assert typed.confidence == pytest.approx(alone.confidence)
 
 
-def test_an_unmarked_question_that_nothing_answers_gets_nothing(plugin: BIEMContextPlugin) -> None:
+def test_a_typed_question_that_nothing_answers_gets_nothing(plugin: BIEMContextPlugin) -> None:
     # Given nothing about them / When they are asked for / Then the block is empty
-    assert [plugin.recall_context(text).text for text in ("what's my sister's birthday", "我哥的电话是多少")] == [
-        "",
-        "",
-    ]
+    asked = ("what's my sister's birthday", "Hey, what's my sister's birthday? Thanks!", "帮我看一下，我哥的电话是多少")
+    assert [plugin.recall_context(text).text for text in asked] == ["", "", ""]
