@@ -24,10 +24,8 @@ _IS_REFUSED = re.compile(
     re.IGNORECASE,
 )
 """What was asked for does not come about."""
-_THAT_IS_WHEN = re.compile(
-    r"\bthat(?:['’]s| is) (?:when|where|why|because|the (?:day|time|evening) (?:when|that|of))\b", re.IGNORECASE
-)
-"""Gives the older statement as the reason."""
+_THAT_IS_WHEN = re.compile(r"\bthat(?:['’]s| is) (?:when|the (?:day|time|evening) (?:when|that|of))\b", re.IGNORECASE)
+"""Names a time by what takes place then: "I can't do Thursdays, that's when the choir practises"."""
 _LONG_AGO = re.compile(
     r"^(?:before (?!i forget|we start)|back (?:in (?:the|my|school|college|19|20[01])|when i was)|growing up|years ago"
     r"|when i was (?:an?|young|little|small|\d|in (?:school|college|my))|as a (?:kid|child|boy|girl|student|teenager)"
