@@ -115,7 +115,7 @@ class WindowBuilder:
         chat = chats.get(session) if session else None
         said = window_of(chats, chat, total) if chat else Window((), 0, 0)
         shares = _Shares(self._policy, total)
-        query = _in_full(plain_question(simplified(query)), said)
+        query = _in_full(query, said)
 
         held = self._held(scope, _within(said, shares.of("session")))
         hits = self._found(scope, query, session=chat.name or chat.id if chat else "", held=held)
@@ -304,5 +304,6 @@ def _category(node: Node) -> str:
 def _in_full(query: str, window: Window) -> str:
     """The query as it is meant after the messages of the window, where a person's name stands in for a pronoun."""
     said = [{"role": one.role, "content": one.content} for one in window.messages]
-    asked = as_meant(query, messages_in(said, query))
-    return asked.text if asked.sure else query
+    plain = plain_question(simplified(query))
+    asked = as_meant(plain, messages_in(said, query))
+    return asked.text if asked.sure else plain

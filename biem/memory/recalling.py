@@ -204,11 +204,11 @@ class RecallMethods(BoundMemory):
         budget = policy.budget_tokens if budget_tokens is None else budget_tokens
         held, terms = self._held(exclude_conversation, exclude), conditions(self._system.clock.now(), **where)
         require_question(query, "the query")
-        query = plain_question(simplified(query))
+        before, query = messages_in(exclude, query), plain_question(simplified(query))
         time = self._time_of(query)
         lists = questions_about_user(query) or (time is not None and time.only)
         limit = top_k if top_k is not None else max(policy.top_k, _LISTED if lists else 0)
-        asked = as_meant(query, messages_in(exclude, query))
+        asked = as_meant(query, before)
         ask = partial(
             self._block, where=terms, limit=limit, fixed=top_k is not None, budget=budget, session=session, held=held
         )

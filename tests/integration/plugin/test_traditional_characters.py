@@ -1,4 +1,4 @@
-"""What is told in traditional characters, through the plugin, on real servers and with the packaged embedder."""
+"""Memories in traditional characters, through the plugin, on real servers and with the packaged embedder."""
 
 import uuid
 from collections.abc import Iterator

@@ -74,7 +74,7 @@ _LETTERS = 4
 
 
 def is_unaffected(old: Core, new: Core) -> bool:
-    """Whether the older holds still, whatever of the newer is like it."""
+    """Whether the older holds still, though the newer is like it."""
     if _NAMED.search(old.text) and _USES.search(new.text) and not _NAMED.search(new.text):
         return True
     if _IS_REFUSED.search(new.text) or _THAT_IS_WHEN.search(new.text) or _LONG_AGO.search(new.text):
