@@ -1,7 +1,8 @@
 """A question as the fitted weights know it: alone, and with its mark.
 
-People wrap it ("Hey, quick question: … Thanks!", 帮我看一下，…) and type no mark ("wheres my dentist", 我住哪里).
-The vectors of such questions are others, and all that decides what a block shows was fitted to plain ones.
+People wrap it ("Hey, quick question: … Thanks!", 帮我看一下，…), say why they ask ("I'm at the shop. What size …?")
+and type no mark ("wheres my dentist", 我住哪里). The vectors of such questions are others, and all that decides what a
+block shows was fitted to plain ones.
 """
 
 import re
@@ -54,6 +55,25 @@ _LEAD_IN = late(
     re.IGNORECASE,
 )
 """Before a question: greetings, that it is one, that its answer was forgotten."""
+_NEXT_SENTENCE = late(
+    r"(?<=[.!?])(?<!\b(?:Dr|Mr|Ms|St|No)\.)(?<!\b(?:Mrs|etc)\.)(?<!\bProf\.)(?<!\b\w\.)\s+(?=\w)|(?<=[。！？；\n])(?=.)|\n",
+    re.IGNORECASE,
+)
+_LEANS = late(
+    r"\b(?:he|she|they|him|her|hers|them|it|its|his|their|theirs|that|this|these|those|there|then|ones?|so|such|same"
+    r"|others?|else|instead|either|neither|both)\b|[他她它此其]|[这那]|呢[?？]?$|还有|^\W*[要该得能]*[住去吃买带坐穿用找约做几怎哪多什]",
+    re.IGNORECASE,
+)
+"""May refer to another sentence of the message."""
+_NAMING = late(
+    r"\b(?:my|our)(?= [a-z]{3})|[我咱]|\b(?!(?:what|when|where|who|whom|whose|which|why|how|the|and|are|was|were|did"
+    r"|does|has|have|had|can|could|will|would|shall|should|may|must|you|your|our|for|with|about|from|into|any|now|again|much|many|get|got|need|know|tell|just"
+    r"|please|also|my)\b)[a-z][\w'-]{2,}"
+    r"|[^\W\d_A-Za-z我咱你您们的是在了吗呢吧啊有没什么啥谁哪里几多少大怎样如何为和跟要能会可以该应请问下个]",
+    re.IGNORECASE,
+)
+"""A word, or Chinese character, that names something, or whose it is."""
+_LEAST_NAMED, _LEAST_NAMED_HAN = 2, 3
 _LONGEST, _LONGEST_UNMARKED, _LONGEST_UNMARKED_HAN = 200, 160, 60
 """Characters of a message whose surroundings are left out, and of a sentence that is read as a question without a mark.
 """
@@ -61,7 +81,8 @@ _LONGEST, _LONGEST_UNMARKED, _LONGEST_UNMARKED_HAN = 200, 160, 60
 
 def plain_question(text: str) -> str:
     """A message that asks something, without greetings, thanks, emoji and lead-ins around the question ("Hey, quick
-    question: … Thanks! 😅", 帮我看一下，…), and with a question mark; any other message as it is.
+    question: … Thanks! 😅", 帮我看一下，…), without other sentences if its only question needs none of them ("I'm at
+    the shop. …"), and with a question mark; any other message as it is.
 
     What a question is like was fitted to questions that stand alone and have a mark; many people type none.
     """
@@ -76,8 +97,18 @@ def plain_question(text: str) -> str:
     said = _DECORATION.sub("", "".join(parts)).strip()
     while (lead := _LEAD_IN.match(said)) and lead.end() < len(said):
         said = said[lead.end() :]
-    asked = with_question_mark(said)
+    asked = with_question_mark(_only_question(said) or said)
     return asked if asked[-1:] in _QUESTION_MARKS and not is_courtesy(asked) else with_question_mark(text)
+
+
+def _only_question(text: str) -> str:
+    """The only sentence of several that asks, if it names what it asks for and refers to nothing; else empty."""
+    sentences = [one.strip() for one in _NEXT_SENTENCE.split(text) if one.strip()]
+    asking = [one for one in sentences if with_question_mark(one)[-1] in _QUESTION_MARKS]
+    if len(sentences) < 2 or len(asking) != 1 or _LEANS.search(asking[0]):
+        return ""
+    least = _LEAST_NAMED_HAN if _HAN.search(asking[0]) else _LEAST_NAMED
+    return asking[0] if len(_NAMING.findall(simplified(asking[0]))) >= least else ""
 
 
 def with_question_mark(text: str) -> str:
