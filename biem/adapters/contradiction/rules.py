@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from biem.adapters.contradiction.alignment import duplicate, may_align, swapped
+from biem.adapters.contradiction.changes.openly_told import OPENLY, OpenChanges
 from biem.adapters.contradiction.later_states import LaterStates
 from biem.adapters.contradiction.lexicon import marks
 from biem.adapters.contradiction.polarity import Polarity, Stances
@@ -15,7 +16,11 @@ from biem.adapters.contradiction.reading.journeys import opposed
 from biem.adapters.contradiction.reading.reader import Reading
 from biem.adapters.contradiction.reading.time_phrases import COMING
 from biem.adapters.contradiction.recall_rules import KEPT, RecallRules, one_speaker
-from biem.adapters.contradiction.statements.distinctions import are_of_other_days, are_other_items
+from biem.adapters.contradiction.statements.distinctions import (
+    are_of_other_days,
+    are_of_other_sides,
+    are_other_items,
+)
 from biem.adapters.contradiction.subjects.owners import have_different_owners
 from biem.adapters.contradiction.subjects.settings import are_of_other_settings
 from biem.adapters.contradiction.values.clause_updates import Updates
@@ -68,6 +73,7 @@ class RuleContradictions:
         self._subjects_of = recall_rules.subjects
         self._value_updates = recall_rules.value_updates
         self._takeovers = Takeovers(self._reader, recall_rules.value_updates)
+        self._open_changes = OpenChanges(self._reader, recall_rules.value_updates.core)
         self._read = recall_rules.read
         self.rivals = recall_rules.rivals
         self.matter = recall_rules.matter
@@ -89,7 +95,7 @@ class RuleContradictions:
         specific = self._specific(older, newer)
         if specific is not None and specific.kind == "duplicate":
             return specific
-        decides = not self._decides_nothing(newer)
+        decides = not self._decides_nothing(newer) or (specific is not None and specific.rule in OPENLY)
         if specific is not None and decides:
             aligned = self._aligned(specific, older, newer)
             if aligned is not None:
@@ -124,7 +130,7 @@ class RuleContradictions:
             return True
         if are_other_relatives(older.text, newer.text) or are_of_other_settings(older.text, newer.text):
             return True
-        if are_other_items(older.text, newer.text) or are_of_other_days(older.text, newer.text):
+        if any(differ(older.text, newer.text) for differ in (are_other_items, are_of_other_days, are_of_other_sides)):
             return True
         if not all(marks.DISTINGUISHED.search(side.text, 0, marks.LABELLED) for side in (newer, older)):
             return False
@@ -141,7 +147,8 @@ class RuleContradictions:
 
     def _plain(self, text: str, speaker: str) -> bool:
         reading = self._read(text, speaker)
-        speaks = (self._polarity.speaks, self._updates.speaks, self._value_updates.speaks, self._takeovers.speaks)
+        speaks = [self._polarity.speaks, self._updates.speaks, self._value_updates.speaks, self._takeovers.speaks]
+        speaks.append(self._open_changes.speaks)
         return not (self._said(text, speaker) or any(rule(reading) for rule in speaks))
 
     def _specific(self, before: Statement, after: Statement) -> Verdict | None:
@@ -165,7 +172,11 @@ class RuleContradictions:
         renewed = self._value_updates.judge(older, newer, follows=after.follows)
         if renewed is not None and renewed.rule == "renewed" and self._takeovers.tells_of_another(older, newer):
             renewed = None
-        renewed = renewed or self._takeovers.judge(older, newer)
+        renewed = (
+            renewed
+            or self._takeovers.judge(older, newer)
+            or self._open_changes.judge(older, newer, follows=after.follows)
+        )
         if renewed is not None:
             found = [renewed]
         best = max((verdict for verdict in found if verdict), key=lambda verdict: verdict.confidence, default=None)
@@ -177,13 +188,13 @@ class RuleContradictions:
         """The verdict with the subject of the two; None if their subjects differ."""
         sides = [self._read(side.text, side.speaker) for side in (older, newer)]
         found = self._subjects_of.agreement(*sides)
-        if opposed(*sides) or self._value_updates.leaves(*sides):
+        if opposed(*sides) or (verdict.rule not in OPENLY and self._value_updates.leaves(*sides)):
             return None
         if verdict.aligned and self._value_updates.may_tell_of_another(*sides):
             verdict = replace(verdict, aligned=False)
         if verdict.subject:  # two values of one attribute of one subject: the words around them may differ
             after = self._read(newer.text, newer.speaker)
-            holds = verdict.rule in WHOLE | TAKEOVERS or (
+            holds = verdict.rule in WHOLE | TAKEOVERS | OPENLY or (
                 self._value_updates.holds(after)
                 and not (verdict.attribute in ("name", "called") and self._value_updates.one_more(after))
                 and not self._value_updates.turns_to_another(self._read(older.text, older.speaker), after)
@@ -201,7 +212,7 @@ class RuleContradictions:
 
     def _about_all(self, verdict: Verdict, older: Statement, newer: Statement) -> Verdict:
         """The verdict on all claims of the older: partial, or limited to the lowest confidence of its claims."""
-        if verdict.rule in TAKEOVERS:
+        if verdict.rule in TAKEOVERS | OPENLY:
             return verdict
         before = self._read(older.text, older.speaker)
         claims = self._claims.of(before)

@@ -156,7 +156,7 @@ ON_DAYS = re.compile(
 """The same; refers to another day if the other statement also names one."""
 WHICH = re.compile(
     r"(?<!\bjust this )\b(?:second|third|other|first|previous|last|next|upper|lower|(?<=\bthe )(?:left|right|front|back)|(?<=\bmy )(?:left|right|front|back)|outbound|inbound|return)\b(?= (?!(?:week|weekend|month|year|night|day|time|spring|summer|autumn|fall|winter|term|quarter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan|febr)uary|march|april|may|june|july|august|(?:septem|octo|novem|decem)ber|name|floor|grade|class)s?\b)(?!(?:to|from|in|on|at|for|and|up|by|the|my|our|of|is|was|isn|hurts)\b)[a-z])"
-    r"|(?<=\bflight )(?:out|home|back)\b|(?<=\btrain )(?:out|home|back)\b|(?<=\bway )(?:out|home|back)\b"
+    r"|(?<=\bflight )(?:out|home|back)\b|(?<=\btrain )(?:out|home|back)\b|(?<=\b(?:ferry|coach) )(?:out|home|back)\b|(?<=\bway )(?:out|home|back)\b"
     r"|\b(?:daily|weekly|biweekly|fortnightly|monthly|quarterly|yearly|annual)\b(?= [a-z])"
     r"|(?:(?<=\bmy )|(?<=\bour )|(?<=\bthe ))(?:morning|afternoon|evening|night|weekend|summer|winter)\b"
     r"(?= (?!(?:i|we|you|he|she|it|they|is|was|of|and|or|to|at|in|on|from|before|after|the|my|our)\b)[a-z])"
@@ -169,7 +169,7 @@ LABELLED = 500
 """Characters of a text that are searched for a label: a longer text has no single subject."""
 _HAN_LABEL = (
     r"(?:(?P<no>\d{1,3}|[一二三四五六七八九十]{1,3})号|(?P<letter>[A-Za-z甲乙丙丁]))"
-    r"(?!房租|房贷|门诊|门票|车票|车展|车检|船票|店里|店庆|床垫|教师节|班会|班车|病假|服务|桌游)(?=[楼栋房室车机线棚库仓店门桌柜炉塔井泵站馆厅池栏舍服教窗包院区桥船台田塘圈箱罐缸窑厨病床座摊铺园梯组班队])"
+    r"(?!房租|房贷|门诊|门票|车票|车展|车检|船票|店里|店庆|床垫|教师节|班会|班车|病假|服务|桌游)(?=[楼栋房室车机线棚库仓店门桌柜炉塔井泵站馆厅池栏舍服教窗包院区桥船台田塘圈箱罐缸窑厨病床座摊铺园梯组班队]|会议室|会场|考场|展厅|球场|食堂|通道|工位)"
 )
 LABEL = re.compile(
     r"(?:^|[.;:,]\s+|\b(?:of|for)\s+)(?:(?:the|my|our|and|but)\s+)*(?:[a-z]+\s+)?(?!(?:ha[sd]|was|around|about|some|only|over|under|after|before|until|till|since|another|nearly|almost"
@@ -293,7 +293,7 @@ FORMER_SOMEWHERE = re.compile(
 """The same with other words between, if these have no other known meaning."""
 FORMER_AFTER = re.compile(
     r"^(?:['’]s (?:gone|history|no longer|no more|over|sold|out|finished|off)\b|\sand (?:I|me) (?:broke (?:up|off)|split|divorced|separated)\b"
-    r"|[\"”']?\s(?:is|are|was|were|has|have)(?: been)? (?:gone|history|no longer|no more|over|sold|replaced|out|not|closed|finished|taken over"
+    r"|[\"”']?\s(?:is|are|was|were|has|have)(?: been)? (?:gone(?! (?:up|down|to|from|over|back|on)\b)|history|no longer|no more|over|sold|replaced|out|not|closed|finished|taken over"
     r"|off|past|called off|cancell?ed)\b|\s(?:got |are |have )?(?:divorced|separated|split up|broken up)\b"
     r"|\s(?:broke|called) off (?:the|their|our) (?:engagement|wedding)\b"
     r"|\s(?:has |have )?(?:just |finally )?[a-z]{2,}(?:ed|ft|oke|ent|old)\b[^,.;]{0,20}[,.;].*\b(?:now|these days)\b|\s(?:no more|any ?more|became|turned into|took|gave way|made way)\b"

@@ -78,7 +78,8 @@ RECKONED = re.compile(
 RECKONS = re.compile(RECKONED.pattern.removesuffix("$") + r"\s?[\d一二两三四五六七八九十百千万半周星礼]")
 """The same, and the number."""
 TOLD_BEFORE = re.compile(
-    "(?:[改换变调挪](?:时间|日子|日期)?了|(?:时间|日子|日期)[^，。]{0,3}[改换变调挪]了)[，,]$"
+    "(?:[改换变调挪](?:时间|日子|日期)?了|(?:时间|日子|日期)[^，。]{0,3}[改换变调挪]了"
+    "|[涨降提]价?了?|提前了|推迟了|往[前后][^，]{1,3}了?)[，,]$"
     "|(?:(?:又|重新|再)[^，。]{0,4}(?:量|称|测|数|算|查|考)了?一?[次遍下回]?|复[查测])"
 )
 """Before the clause of a number: the date of a thing was changed, or it was measured again."""

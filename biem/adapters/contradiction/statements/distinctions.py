@@ -1,7 +1,7 @@
 """Words, labels, ranks and numbers that distinguish one of several: the return flight, machine 2, PR 88."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from biem.adapters.analyzers.numerals import spoken
 from biem.adapters.contradiction.lexicon import marks
@@ -18,10 +18,30 @@ _DATED = re.compile(
     r"(?:^|[.;:,!?]\s|(?<!\bto )(?<!\bwith )(?<!\bfor )\b(?:(?i:the|my|our|his|her|their|your)|[A-Z][a-z]+['’]s)\s)"
     r"(?P<of>(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|September"
     r"|October|November|December|(?i:spring|summer|autumn|winter)|Q[1-4])(?:['’]s)?\s"
-    r"(?!(?:morning|afternoon|evening|night|noon|lunchtime|the|at|from|until|till|and|but|instead|was|has|had|will|now|again|with"
+    r"(?!(?:morning|afternoon|evening|night|noon|lunchtime|the|at|from|until|till|and|but|instead|was|has|had"
+    r"|will|now|again|with"
     r"|for|because|onwards?|works?|is|isn|may|can|comes?|came|of|not)s?\b)[a-z]{3,}"
 )
 """A thing of a day, month or season, and no time at which something is."""
+_DATED_CHINESE = re.compile(
+    r"(?<![改推挪调换到成])(?P<month>[\d一二三四五六七八九十]{1,3}月)份?(?![\d一二三四五六七八九十初中底上下])"
+    r"|(?P<part>[早午晚夜])(?:市|班|餐|场|课)(?![上会])|(?<![改推挪调换到成])(?P<period>[这本上下今明去](?:个"
+    r"|一)?(?:季度|学期|期|届|财年|批|轮))"
+)
+_SAME_PERIOD = str.maketrans({"本": "这", "今": "这", "个": None, "一": None})
+_SIDE = re.compile(
+    r"\b(?:the|my|our|at|in|on) (?P<side>north|south|east|west|upper|lower|inner|outer|front|back|left|right"
+    r"|main|side)(?:ern)? "
+    r"(?P<of>gate|door|entrance|exit|wing|building|block|tower|pool|field|court|terrace|platform|branch|office"
+    r"|lobby|stairs"
+    r"|bed|tyre|tire|wheel|brake|tank|lens|light|speaker|garden|yard|window|shelf)s?\b"
+    r"|(?P<zh>[东南西北前后左右])(?P<von>门|侧)|(?P<which>[新老旧东西南北])(?P<site>校区|院区|厂区)",
+    re.IGNORECASE,
+)
+_HAN_SIDES = "东南西北前后左右新老旧"
+"""A text that begins with one is about that side, and tells of no move to it."""
+_MOVED = re.compile(r"\b(?:moved?|switched|relocated|instead|changed)\b|[搬挪换改调]", re.IGNORECASE)
+"""A side, and what has several."""
 _WAYS = {"out": "outbound", "home": "return", "back": "return", "inbound": "return", "回程": "返程"}
 _WAY = re.compile(r"\b(?:flight|train|way) $", re.IGNORECASE)
 _OF_ANOTHER_WORD = re.compile("[周期拜月拿利0-9].")
@@ -39,8 +59,32 @@ def are_other_items(one: str, other: str) -> bool:
 
 def are_of_other_days(one: str, other: str) -> bool:
     """Whether both name a thing by a day, month or season, and not the same: the Monday class, my Tuesday class."""
-    named, named_too = ({found["of"].lower() for found in _DATED.finditer(text)} for text in (one, other))
+    named, named_too = (set(_times(text)) for text in (one, other))
     return bool(named and named_too) and named.isdisjoint(named_too)
+
+
+def are_of_other_sides(one: str, other: str) -> bool:
+    """Whether both name a side of the same thing, and not the same: the north gate, the south gate."""
+    if _MOVED.search(other) is not None and not other.startswith(tuple(_HAN_SIDES)):
+        return False
+    sides, others = (
+        {
+            (
+                (found["of"] or found["von"] or found["site"]).lower(),
+                (found["side"] or found["zh"] or found["which"]).lower(),
+            )
+            for found in _SIDE.finditer(text)
+        }
+        for text in (one, other)
+    )
+    return sides.isdisjoint(others) and not {of for of, _ in sides}.isdisjoint(of for of, _ in others)
+
+
+def _times(text: str) -> Iterator[str]:
+    """The days, months and periods by which a text names things."""
+    yield from (found["of"].lower() for found in _DATED.finditer(text))
+    for found in _DATED_CHINESE.finditer(text):
+        yield found["month"] or found["part"] or found["period"].translate(_SAME_PERIOD)
 
 
 def way_of(found: re.Match[str]) -> str:

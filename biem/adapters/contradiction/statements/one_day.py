@@ -28,11 +28,22 @@ _DONE = re.compile(
 _AT = re.compile(r"\b(?:at|until|till|by|around) $", re.IGNORECASE)
 
 
+_FOR_ONCE = re.compile(
+    r"\b(?:cancelled|canceled|closed|off|out|late|delayed|full|broke(?:n)? down)\b.{0,16}\b(?:today|tonight"
+    r"|this (?:morning|afternoon|evening))\b"
+    r".{0,40}\b(?:had to|took|got|went|used|for once|walked|drove)\b"
+    r"|今天[^，。]{1,8}[坏停堵][^，。]{0,4}[，,][^，。]{0,4}[改只就][^，。]{0,6}的$"
+    "|今天[^，。]{1,8}[坏停堵][^，。]{0,4}[，,]改?打车",
+    re.IGNORECASE,
+)
+"""What one did instead on a day when the usual was not possible."""
+
+
 def is_of_one_day(old: Core, new: Core) -> bool:
     """Whether the newer tells what holds on one day, and the older names no day."""
     if any(pattern.search(old.text) for pattern in (_COMING, _DAY)) or _names_day(old):
         return False
-    if _COMING.search(new.text):
+    if _COMING.search(new.text) or _FOR_ONCE.search(new.text):
         return True
     if not (any(_is_hour(one, old) for one in old.numbers) and any(_is_hour(one, new) for one in new.numbers)):
         return False

@@ -17,6 +17,11 @@ _STATES = re.compile(
     re.IGNORECASE,
 )
 """A statement with a subject: "I'm back on coffee" corrects nothing that names no drink."""
+_SLIPPED = re.compile(
+    r"撤回|误触|发了个|[按碰点]到|\b(?:sent|posted|pressed) (?:that |it )?(?:by mistake|by accident|too early)\b",
+    re.IGNORECASE,
+)
+"""What was sent or touched by mistake is no value."""
 _BOUND = re.compile("[，。；：,.;:!？?！]")
 _DATE = re.compile(r"[\d-]+$")
 _DONE_ZH = re.compile("((?![成到为错反混])[\u4e00-\u9fff])了$")
@@ -34,7 +39,7 @@ def _corrects(old: Core, new: Core) -> bool:
     "Not 9 April, June 6" corrects a date; "I can't eat walnuts, I have an allergy" and "correction: I live in Graz"
     correct nothing that was said about a colleague's sport.
     """
-    if not new.corrects or (new.classes and new.classes.isdisjoint(old.classes)):
+    if not new.corrects or _SLIPPED.search(new.text) or (new.classes and new.classes.isdisjoint(old.classes)):
         return False
     if _STATES.search(new.text) and not new.numbers and old.classes.isdisjoint(new.classes):
         return False

@@ -52,3 +52,10 @@ def test_most_updates_take_effect(lang: str) -> None:
     found = [acts for _, acts in pairs(f"updates*_{lang}.txt")]
     assert len(found) >= 80
     assert sum(found) >= LEAST_EFFECT[lang] * len(found)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_openly_told_updates_take_effect(lang: str) -> None:
+    found = list(pairs(f"openly_{lang}.txt"))
+    assert len(found) >= 200
+    assert not [line for line, acts in found if not acts]

@@ -1,0 +1,1 @@
+"""Changes that a message tells openly, clause by clause: what ended, a new number, place or name, an opposite state."""
