@@ -202,6 +202,8 @@ class ChineseEndings:
         text = _TAIL.sub("", _LEAD.sub("", text))
         if len(text) > 1 and text in older and not _EMPTY.issuperset(text):
             return [text]
+        if any(map(str.isdigit, text)):
+            return None  # part of a number is in many numbers
         named: list[str] = []
         for word, tag in self._tagged(text) if text else ():
             if word in older and not (len(word) == 1 and word in _EMPTY):

@@ -28,6 +28,8 @@ _DATED_CHINESE = re.compile(
     r"|(?P<part>[早午晚夜])(?:市|班|餐|场|课)(?![上会])|(?<![改推挪调换到成])(?P<period>[这本上下今明去](?:个"
     r"|一)?(?:季度|学期|期|届|财年|批|轮))"
 )
+_BRIEF = 80
+"""Maximum characters of a message that names one thing by its time or side."""
 _SAME_PERIOD = str.maketrans({"本": "这", "今": "这", "个": None, "一": None})
 _SIDE = re.compile(
     r"\b(?:the|my|our|at|in|on) (?P<side>north|south|east|west|upper|lower|inner|outer|front|back|left|right"
@@ -65,6 +67,8 @@ def are_of_other_days(one: str, other: str) -> bool:
 
 def are_of_other_sides(one: str, other: str) -> bool:
     """Whether both name a side of the same thing, and not the same: the north gate, the south gate."""
+    if max(len(one), len(other)) > _BRIEF:
+        return False
     if _MOVED.search(other) is not None and not other.startswith(tuple(_HAN_SIDES)):
         return False
     sides, others = (
@@ -83,7 +87,7 @@ def are_of_other_sides(one: str, other: str) -> bool:
 def _times(text: str) -> Iterator[str]:
     """The days, months and periods by which a text names things."""
     yield from (found["of"].lower() for found in _DATED.finditer(text))
-    for found in _DATED_CHINESE.finditer(text):
+    for found in _DATED_CHINESE.finditer(text) if len(text) <= _BRIEF else ():
         yield found["month"] or found["part"] or found["period"].translate(_SAME_PERIOD)
 
 

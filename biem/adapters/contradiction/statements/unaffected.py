@@ -161,6 +161,9 @@ _HAN_THAT = re.compile(r"(?P<place>[\u4e00-\u9fff]{2,6}?)那[台个辆只张条�
 _OF_NO_PLACE = re.compile("原来|以前|之前|旧的?$|老的|现在|我们?$|家里")
 _SINCE = frozenset(("weekday", "month", "date"))
 """Kinds of numbers that tell since when."""
+_LONGEST, _LONGEST_HAN = 120, 60
+"""Maximum characters of a brief message: a longer text tells of several things and times."""
+_HAN = re.compile("[\u4e00-\u9fff]")
 _SHORT_VALUE = 2
 _LETTERS = 4
 """Of an English word, that another form of it has, too."""
@@ -172,18 +175,8 @@ def is_unaffected(old: Core, new: Core) -> bool:
         return True
     if _IS_REFUSED.search(new.text) or _THAT_IS_WHEN.search(new.text) or _LONG_AGO.search(new.text):
         return True
-    if _OF_THEN.search(old.text) and not _OF_THEN.search(new.text):
-        return True
-    if (
-        _IS_TASK.search(new.text)
-        or _SOME_DAY.search(new.text)
-        or _NOT_CHANGED.search(new.text)
-        or _was_another_number(old, new)
-    ):
-        return True
-    if _OF_EARLIER.search(new.text) and not _OF_EARLIER.search(old.text):
-        return True
-    if _IS_BACK.search(new.text) or _SAME_AGAIN.search(new.text) or _YEARS_AGO.search(new.text):
+    brief = max(len(old.text), len(new.text)) <= (_LONGEST_HAN if _HAN.search(new.text) else _LONGEST)
+    if brief and (_is_as_before(old, new) or _is_of_another(old, new)):
         return True
     if old.numbers and _RETURNED.search(new.text):  # a state without numbers may be what ended: it was broken
         return True
@@ -192,10 +185,26 @@ def is_unaffected(old: Core, new: Core) -> bool:
         or _says_so(old, new)
         or _replaces_another(old, new)
         or _names_place_of_another(old, new)
-        or _is_of_another_attribute(old, new)
+    )
+
+
+def _is_as_before(old: Core, new: Core) -> bool:
+    """Whether a brief message tells of other times, of a task, or that the same value holds on."""
+    if _OF_THEN.search(old.text) and not _OF_THEN.search(new.text):
+        return True
+    if _OF_EARLIER.search(new.text) and not _OF_EARLIER.search(old.text):
+        return True
+    if any(shape.search(new.text) for shape in (_IS_TASK, _SOME_DAY, _NOT_CHANGED, _IS_BACK, _SAME_AGAIN, _YEARS_AGO)):
+        return True
+    return _was_another_number(old, new) or _arrives_at(old, new)
+
+
+def _is_of_another(old: Core, new: Core) -> bool:
+    """Whether a brief message is about another attribute, thing, person or place."""
+    return (
+        _is_of_another_attribute(old, new)
         or _is_of_another_thing(old, new)
         or _begins_elsewhere(old, new)
-        or _arrives_at(old, new)
         or _tells_of_named(old, new)
     )
 
