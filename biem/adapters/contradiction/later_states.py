@@ -39,6 +39,10 @@ _NAMED = 4
 _SELF = frozenset(("me", "you"))
 _UNNAMED = frozenset(("", "user", "assistant"))
 """Speakers of a talk between one user and an assistant."""
+_OF_THEIRS = re.compile(
+    r"^(?:my|our) (?P<who>[a-z]+) (?!.{0,80}\b(?:me|us|my|our)\b).{0,40}\b(?:his|her) [a-z]", re.IGNORECASE
+)
+"""Tells of another person's own thing: "my brother swapped his …"."""
 _ADDS = re.compile(
     r"\b(?:also|as well|besides|in addition)\b|\btoo\b(?=\W*$|[.,;!])"
     r"|除了|另外(?=[，,还也])|还[有对]|(?<!再)也(?:不能|不吃|过敏|[对会是姓叫])",
@@ -97,6 +101,9 @@ class LaterStates:
         if not (old.holds and after.holds and agreed.own_words) or after.past or "?" in newer.text:
             return {}
         if _ADDS.search(new.text) and not new.corrects:
+            return {}
+        theirs = _OF_THEIRS.match(new.text)
+        if theirs is not None and theirs["who"].lower() not in old.text.lower():
             return {}
         if before.which != after.which or is_rest_of_total(old, new):
             return {}

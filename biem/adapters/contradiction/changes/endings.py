@@ -65,7 +65,7 @@ def ends(words: ClauseWords, old: OlderWords, clause: str, before: str) -> bool:
         if (frame.naming and not _NAMES.search(old.text)) or (frame.new_before and not _IS_SO.search(clause)):
             continue
         tail = clause[found.end("former") :].replace(found.groupdict().get("new") or "\n", " ")
-        if _is_about(words, frame, found, before, old, former) and words.is_placed(tail, old):
+        if _is_about(words, frame, found, before, old, former) and (frame.of_role or words.is_placed(tail, old)):
             return True
     return False
 

@@ -53,7 +53,8 @@ _ENDS = (
 )
 """Done by the owner or by others."""
 _LEFT = (
-    r"(?:quit|resigned|stepped down|stood down|moved (?:away|out|on)|gone off to \w+|handed in (?:his|her) \w+"
+    r"(?:quit|resigned|stepped down|stood down|moved (?:away|out|on)|gone (?:off|back|home)(?: to \w+)?"
+    r"|handed in (?:his|her) \w+"
     r"|sold up|walked out"
     r"|took (?:a|another) job|got fired|was let go|passed away|left us|is finished here|went on leave"
     r"|is on leave now|has left)"

@@ -57,6 +57,8 @@ _HUSK = re.compile(
     r"|nowadays|drop|scales?)\b",
     re.IGNORECASE,
 )
+_NEAR_VERB = 4
+"""Words of an older statement among which its thing is: "I keep my chisels …"."""
 _DAYS = frozenset(("date", "weekday", "month", "nth"))
 _NTH = re.compile(r"\d+(?:st|nd|rd|th)\b", re.IGNORECASE)
 _FROM = re.compile(r"\bfrom (?:the )?[$€£¥]?$", re.IGNORECASE)
@@ -164,10 +166,6 @@ def relocates(words: ClauseWords, old: OlderWords, clause: str, before: str) -> 
     if words.strange(who, old) and not words.may_change_it(who.strip()):
         return False
     return words.is_of_its_person(who, before, old) and words.place(thing, old) <= max(old.verb, _NEAR_VERB)
-
-
-_NEAR_VERB = 4
-"""Words of an older statement among which its thing is: "I keep my chisels …"."""
 
 
 def _kinds(text: str, numbers: Sequence[Piece]) -> dict[str, list[str]]:

@@ -50,7 +50,6 @@ _OPPOSITES = (
     _state("(?:not|no) (?:allowed|permitted)", "(?:is|are) (?:allowed|permitted)|may .{1,40} now|can .{1,40} now"),
 )
 """States of which the second ends the first."""
-_NOT = re.compile(r"\bnot\b", re.IGNORECASE)
 
 
 def reverses(words: ClauseWords, old: OlderWords, clause: str, before: str) -> bool:

@@ -26,6 +26,7 @@ INNOCENT = [
     ("狗窝里有六只小狗。", "听邻居说狗窝里只剩两只小狗了。"),
     ("狗窝里有六只小狗。", "要是狗窝里只剩两只小狗，我会哭的。"),
     ("我给剧团吹长号。", "真想去吹大号啊。"),
+    ("My rowing shoes are Bonts.", "My brother swapped his Bonts for a pair of Shimanos."),
     ("I play the tuba in the band.", "The band is short of people, I play the trombone as well."),
     ("领唱叫方棠。", "副领唱也姓方，叫方菱。"),
     ("表妹在舟山的一家船厂画图。", "表弟去了嘉兴的一家鞋厂打版。"),

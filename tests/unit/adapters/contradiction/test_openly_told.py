@@ -20,6 +20,7 @@ ENDS = (
     ("Our forum runs on Discourse.", "We've moved the forum from Discourse to Flarum."),
     ("I take honey in my porridge.", "No more honey in my porridge, doctor's orders."),
     ("My swimming teacher is Mr Aldous.", "Aldous has retired and Ms Kerr has the group."),
+    ("Our gardener is Zofia.", "Zofia has gone back to Lublin, Piet mows for us now."),
     ("We're flying to Malta in June.", "The Malta trip is off, the hotel went under."),
     ("I brew with a moka pot.", "I've swapped the moka pot for an AeroPress."),
     ("我在城北健身房练拳。", "离得太远，城北健身房退了。"),
