@@ -12,15 +12,14 @@ from biem.adapters.contradiction.reading.reader import StatementReader
 LONGEST_OLDER, LONGEST_CLAUSE = 140, 110
 """Maximum characters of a statement and a clause: longer ones tell of many things."""
 _SPLIT = re.compile(
-    r"[,.;:!?—–]+(?=\s|$)|\s[-–—]+\s|\s(?:and|but|so|because|since|while|after|as|though)\s(?=(?:mr|mrs|ms|dr|i"
-    r"|we|he|she|it"
-    r"|they|my|our|the"
+    r"[,.;:!?—–]+(?=\s|$)|\s[-–—]+\s|\s(?:and|but|so|because|since|while|after|as|though)\s(?=(?:mr|mrs|ms|dr|i|we|he"
+    r"|she|it|they|my|our|the"
     r"|there|now|changed|moved|joined|started|switched|nobody|got|have|has|will|put|sold|dropped|goodbye)\b)",
     re.IGNORECASE,
 )
 _HEARSAY = re.compile(
-    r"^(?:according to|rumou?r|apparently|supposedly|allegedly|word is|they say|i (?:heard|read)"
-    r"|[\w ]{1,24}\b(?:says|said|reckons|claims"
+    r"^(?:according to|rumou?r|apparently|supposedly|allegedly|word is|they say|i (?:heard|read)|[\w ]{1,24}\b(?:says"
+    r"|said|reckons|claims"
     r"|told me|thinks)$)",
     re.IGNORECASE,
 )
@@ -35,13 +34,10 @@ _LEAD = re.compile(
 _WHERE = frozenset(("in", "on", "at", "for", "with"))
 _AGENTS = re.compile(
     r"^(?:(?:the|my|our|new|good news) )*(?:doctors?|docs?|gp|surgeon|consultant|physio|dentist|school|council"
-    r"|landlord|landlady|boss"
-    r"|manager|management|company|work|office|garage|club|team|airline|they|it|hr|facilities|bank|coach"
-    r"|foundation|organi[sz]ers?"
-    r"|marketing|hospital|board|committee|agent|agency|shop|firm|client|insurer|insurance|broker|builders?|kids"
-    r"|everyone|everybody"
-    r"|nobody|we all|headteacher|head|captain|admin|parents|teacher|town|government|university|uni|college|agm"
-    r"|vote|publisher|editor"
+    r"|landlord|landlady|boss|manager|management|company|work|office|garage|club|team|airline|they|it|hr|facilities"
+    r"|bank|coach|foundation|organi[sz]ers?|marketing|hospital|board|committee|agent|agency|shop|firm|client|insurer"
+    r"|insurance|broker|builders?|kids|everyone|everybody|nobody|we all|headteacher|head|captain|admin|parents|teacher"
+    r"|town|government|university|uni|college|agm|vote|publisher|editor"
     r"|neighbou?rs|supplier|venue|host|hotel)(?:['’]s| have| has| had| got| are| is)?(?: (?:just|now|finally|all))?$",
     re.IGNORECASE,
 )

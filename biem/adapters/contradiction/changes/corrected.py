@@ -10,10 +10,8 @@ from biem.adapters.contradiction.statements.number_kinds import by_kind, compara
 
 SLIP = re.compile(
     r"\b(?:make (?:that|it)|meant|wrong|misread|mistyped|mixed|typo|fat fingers|slip|scratch that|scrap that"
-    r"|ignore that|strike that"
-    r"|correction|looked|checked|(?:just|only) (?:asked|found|looked|checked)|can['’]?t count|can not count"
-    r"|no wait|wait|oops|sorry"
-    r"|my head|forgot(?:ten)?)\b|^\*|^no(?=[,.!]| wait| sorry|$)"
+    r"|ignore that|strike that|correction|looked|checked|(?:just|only) (?:asked|found|looked|checked)|can['’]?t count"
+    r"|can not count|no wait|wait|oops|sorry|my head|forgot(?:ten)?)\b|^\*|^no(?=[,.!]| wait| sorry|$)"
     "|不对|说错|记错|写错|打错|看错|算错|搞错|弄错|说反|记反|记岔|记混|看串|串行|手滑|口误|笔误|更正|更准确"
     "|应该是|翻了下|查了下|对了下|量了下|看了下|刚[对翻查问看]了|不是",
     re.IGNORECASE,
@@ -25,18 +23,18 @@ _DENIED_WORD = re.compile(
 )
 _TOPIC = re.compile(r"(?:^|[,.;!?] )(?P<of>[A-Za-z][^,.;:!?]{2,30}): ")
 _TOPIC_HAN = re.compile(
-    "^(?P<of>(?!我|刚|不好意思|抱歉|老[婆公伴]|哎|嗨|说|记|打|写|看|对|翻|问|不)[^，]{2,14}?)我?(?:搞错|弄错"
-    "|说错|记错|写错)了?$"
+    "^(?P<of>(?!我|刚|不好意思|抱歉|老[婆公伴]|哎|嗨|说|记|打|写|看|对|翻|问|不)[^，]{2,14}?)我?(?:搞错|弄错|说错|记错"
+    "|写错)了?$"
 )
 """Names what was wrong, before it is corrected."""
 _AT_HOUR = re.compile(r"\b(?:at|until|by|from) \d{1,2}\b", re.IGNORECASE)
 _CLAUSES = re.compile(
-    r"[,，](?=\d+[\u4e00-\u9fff])|(?<!\d)[,.;:!?，。；：！？](?=\s|$|[\u4e00-\u9fff\d])"
-    r"|[,.;:!?，。；：！？](?=\s|$|[\u4e00-\u9fff])|\s[-–—]\s"
+    r"[,，](?=\d+[\u4e00-\u9fff])|(?<!\d)[,.;:!?，。；：！？](?=\s|$|[\u4e00-\u9fff\d])|[,.;:!?，。；：！？](?=\s|$"
+    r"|[\u4e00-\u9fff])|\s[-–—]\s"
 )
 _WORD_HAN = re.compile(
-    "^[他她它]?(?P<verb>姓|叫|属|交给|给|住|在|去|用|吃|坐|[^是]{1,4}的是"
-    "|是)(?P<value>[^，的]{1,5}?)(?P<rest>过敏|的)?$"
+    "^[他她它]?(?P<verb>姓|叫|属|交给|给|住|在|去|用|吃|坐|[^是]{1,4}的是|是)(?P<value>[^，的]{1,5}?)(?P<rest>过敏"
+    "|的)?$"
 )
 _ELSEWHERE = re.compile(
     r"\bsomething else|another thing|(?:(?:an)?other|wrong) (?:chat|window|thread|person|tab)\b|发错[群人了]"
@@ -45,9 +43,9 @@ _ELSEWHERE = re.compile(
 )
 """Was sent to the wrong place, or is about an earlier message."""
 _VALUE = re.compile(
-    r"^(?:(?:no|wait|oops|sorry|actually|correction|rather|scratch that|i mean|well|ah|oh|and|but|so)[, ]+)*"
-    r"(?:\*|(?P<of>it|that|this|they|she|he|we|i)(?: am| is| are| was|['’]s)|make (?:that|it)|(?:i )?meant"
-    r"|should (?:be|say|read)|it goes)?"
+    r"^(?:(?:no|wait|oops|sorry|actually|correction|rather|scratch that|i mean|well|ah|oh|and|but|so)[, ]+)*(?:\*"
+    r"|(?P<of>it|that|this|they|she|he|we|i)(?: am| is| are| was|['’]s)|make (?:that|it)|(?:i )?meant|should (?:be|say"
+    r"|read)|it goes)?"
     r"[ ]?(?:(?:at|on|in|to|for|from|the|a|an|about|called) )*(?P<value>.+)$",
     re.IGNORECASE,
 )

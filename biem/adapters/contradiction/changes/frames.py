@@ -31,33 +31,27 @@ _WHO = r"^(?P<who>.{0,50}?)\b"
 _TAIL = r"(?:,? (?:for|and|but|in favou?r of|because|as|after|when|since|so|until|though|to)\b.*)?$"
 _ADV = r"(?: (?:just|now|finally|officially|all|also|already|completely|since))*"
 _HABITS = (
-    r"quit|give[sn]? up(?: on)?|gave up(?: on)?|packed in|jacked in|chucked in|kicked|finished(?: with)?"
-    r"|done with|gone off|went off|binned"
-    r"|cut out|(?:come|came) off|dropped out of|resigned (?:from|as)|parted with|(?:said|saying) goodbye to"
-    r"|goodbye(?: to)?|bye bye"
-    r"|let go of|pulled out of|(?:moved|moving) (?:out of|away from|on from)|withdr(?:ew|awn) from"
-    r"|stepped (?:down (?:as|from)|back from)"
-    r"|backed out of|thrown in the towel on|decided against|(?:gone|went) back on|(?:grown|grew) out of|outgrown"
-    r"|outgrew|unsubscribed from"
-    r"|divorced|broke up with|broken up with|split up with|split from|dumped|sworn off|swore off|left off|sold|retired"
+    r"quit|give[sn]? up(?: on)?|gave up(?: on)?|packed in|jacked in|chucked in|kicked|finished(?: with)?|done with"
+    r"|gone off|went off|binned|cut out|(?:come|came) off|dropped out of|resigned (?:from|as)|parted with|(?:said"
+    r"|saying) goodbye to|goodbye(?: to)?|bye bye|let go of|pulled out of|(?:moved|moving) (?:out of|away from"
+    r"|on from)|withdr(?:ew|awn) from|stepped (?:down (?:as|from)|back from)|backed out of|thrown in the towel on"
+    r"|decided against|(?:gone|went) back on|(?:grown|grew) out of|outgrown|outgrew|unsubscribed from|divorced"
+    r"|broke up with|broken up with|split up with|split from|dumped|sworn off|swore off|left off|sold|retired"
     r"|decided not to(?: go(?: for)?)?|killed off|got out of(?= (?:the|my|our) .{0,30}(?:contract|deal|lease"
-    r"|membership))|stepped off|withdrew the order for"
-    r"|lost my taste for|cured me of|rehomed|not going(?: to| for)?|not(?: anymore)? doing|dropped(?! off)"
+    r"|membership))|stepped off|withdrew the order for|lost my taste for|cured me of|rehomed|not going(?: to| for)?"
+    r"|not(?: anymore)? doing|dropped(?! off)"
 )
 """Done by the owner."""
 _ENDS = (
     r"scrapped|cancell?ed|got(?:ten)? rid of|called off|deleted|broken? off|handed (?:in|over|back)|sent back"
-    r"|uninstalled|closed(?= (?:my|our))|ended"
-    r"|abandoned|axed|abolished|lifted|pulled(?: the plug on)?|sacked|fired|ditched|stopped|removed|discontinued"
-    r"|withdrawn|shelved"
+    r"|uninstalled|closed(?= (?:my|our))|ended|abandoned|axed|abolished|lifted|pulled(?: the plug on)?|sacked|fired"
+    r"|ditched|stopped|removed|discontinued|withdrawn|shelved"
 )
 """Done by the owner or by others."""
 _LEFT = (
     r"(?:quit|resigned|stepped down|stood down|moved (?:away|out|on)|gone (?:off|back|home)(?: to \w+)?"
-    r"|handed in (?:his|her) \w+"
-    r"|sold up|walked out"
-    r"|took (?:a|another) job|got fired|was let go|passed away|left us|is finished here|went on leave"
-    r"|is on leave now|has left)"
+    r"|handed in (?:his|her) \w+|sold up|walked out|took (?:a|another) job|got fired|was let go|passed away|left us"
+    r"|is finished here|went on leave|is on leave now|has left)"
 )
 """Of a person who no longer does what he did."""
 _ORDERS = (
@@ -66,27 +60,22 @@ _ORDERS = (
 )
 _REPLACED = (
     r"replac(?:ed|es|ing)|swapp?(?:ed|ing)(?: out)?|exchanged|traded(?: in)?|ditched|dropped|switched|changed"
-    r"|converted|turned"
-    r"|sold|scrapped|given up|gave up|renamed|relabelled|rebranded|rechristened"
+    r"|converted|turned|sold|scrapped|given up|gave up|renamed|relabelled|rebranded|rechristened"
 )
 _OFF = (
-    r"(?:out|gone|history|over|dead|no more|not happening|not on|finished|done|done for|cancell?ed|sold"
-    r"|closed down|a thing of the past"
-    r"|no good anymore)"
+    r"(?:out|gone|history|over|dead|no more|not happening|not on|finished|done|done for|cancell?ed|sold|closed down"
+    r"|a thing of the past|no good anymore)"
 )
 _PAST = (
-    r"(?:renamed|replaced|scrapped|cancell?ed|dropped|discontinued|sold|closed down|called off|phased out"
-    r"|switched off|shut down"
-    r"|taken over|demolished|knocked down|written off|binned|axed|retired|ended|disbanded|decommissioned|lifted"
-    r"|abolished|pulled"
-    r"|given away|terminated|withdrawn|gone(?! (?:to|up|down|into|from|on|for|back|over)\b))"
+    r"(?:renamed|replaced|scrapped|cancell?ed|dropped|discontinued|sold|closed down|called off|phased out|switched off"
+    r"|shut down|taken over|demolished|knocked down|written off|binned|axed|retired|ended|disbanded|decommissioned"
+    r"|lifted|abolished|pulled|given away|terminated|withdrawn|gone(?! (?:to|up|down|into|from|on|for|back|over)\b))"
 )
 _BEFELL = (
     r"(?:died|gave out|given out|expired|lapsed|ran out|run out|fell through|fallen through|got the boot"
-    r"|went in the bin|gone in the bin"
-    r"|(?:is|are) not happening|will not (?:be )?happen(?:ing)?|did not (?:happen|work out)|retired|packed up"
-    r"|folded|went bust|gone bust|ended|(?:had|have|has) (?:had )?its day|came down|come down|came off|come off"
-    r"|bit the dust)"
+    r"|went in the bin|gone in the bin|(?:is|are) not happening|will not (?:be )?happen(?:ing)?|did not (?:happen"
+    r"|work out)|retired|packed up|folded|went bust|gone bust|ended|(?:had|have|has) (?:had )?its day|came down"
+    r"|come down|came off|come off|bit the dust)"
 )
 _BE = r"(?:do|does|is|are|am|have|has|can|will)"
 
@@ -96,9 +85,8 @@ def _frames() -> tuple[Frame, ...]:
         return re.compile(text, re.IGNORECASE)
 
     moved = (
-        r"switch(?:ed|es|ing)?|changed|moved?|moving|gone|went|swapp?ed|converted|upgraded|downgraded"
-        r"|transferred|promoted"
-        r"|migrated|jumped|renamed|bumped|shifted|redirected|cut|reduced|raised|lowered|put|brought"
+        r"switch(?:ed|es|ing)?|changed|moved?|moving|gone|went|swapp?ed|converted|upgraded|downgraded|transferred"
+        r"|promoted|migrated|jumped|renamed|bumped|shifted|redirected|cut|reduced|raised|lowered|put|brought"
     )
     return (
         Frame(
@@ -206,21 +194,19 @@ FILL = frozenset(_FILL.split())
 """Words that name no thing alone."""
 TIMES = re.compile(
     r"\b(?:yesterday|today|tonight|last (?:night|week|month|year|mon|tues|wednes|thurs|fri|satur|sun)?(?:day)?"
-    r"|this (?:week|month|year|morning|term|spring"
-    r"|summer|autumn|weekend)|on (?:mon|tues|wednes|thurs|fri|satur|sun)day|now|altogether|completely|entirely"
-    r"|for good|for ever|forever|at last|finally"
-    r"|instead|ages ago|already|anymore|any more|any longer|as well|after all|(?:a|two|three|a few|\d+) (?:days?"
-    r"|weeks?|months?) ago"
-    r"|in (?:january|february|march|april|may|june|july|august|september|october|november|december)|from (?:now"
-    r"|here|today) on|these days|nowadays"
-    r"|(?:at|over) the weekend|as of (?:today|now|this week|monday)|once and for all|straight away|the other day"
+    r"|this (?:week|month|year|morning|term|spring|summer|autumn|weekend)|on (?:mon|tues|wednes|thurs|fri|satur"
+    r"|sun)day|now|altogether|completely|entirely|for good|for ever|forever|at last|finally|instead|ages ago|already"
+    r"|anymore|any more|any longer|as well|after all|(?:a|two|three|a few|\d+) (?:days?|weeks?|months?) ago"
+    r"|in (?:january|february|march|april|may|june|july|august|september|october|november|december)|from (?:now|here"
+    r"|today) on|these days|nowadays|(?:at|over) the weekend|as of (?:today|now|this week|monday)|once and for all"
+    r"|straight away|the other day"
     r"|earlier|from today)\b",
     re.IGNORECASE,
 )
 ON_ONE_DAY = re.compile(
-    r"\bthis (?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\bthis (?:morning|afternoon|evening|week|weekend|time"
-    r"|once|one)\b|\btoday\b|\btonight\b"
-    r"|\btomorrow\b|\bon (?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\bfor once\b|\b(?:next|last) (?:week|time"
+    r"\bthis (?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\bthis (?:morning|afternoon|evening|week|weekend|time|once"
+    r"|one)\b|\btoday\b|\btonight\b|\btomorrow\b|\bon (?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\bfor once\b"
+    r"|\b(?:next|last) (?:week|time"
     r"|night)\b",
     re.IGNORECASE,
 )

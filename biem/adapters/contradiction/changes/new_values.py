@@ -10,13 +10,10 @@ from biem.adapters.contradiction.statements.number_kinds import is_difference, k
 from biem.adapters.contradiction.values.other_quantities import is_another_quantity
 
 _VERBS = (
-    r"(?:moved?|put|pushed|brought|shifted|slipped|changed|switched|went|gone|raised|lowered|cut|dropped|bumped"
-    r"|upped|increased"
-    r"|reduced|extended|shortened|turned|knocked|voted|rescheduled|postponed|delayed|rebooked|re-?set|talked"
-    r"|doubled|halved"
-    r"|trimmed|crept|risen|rose|fallen|fell|climbed|grown|grew|down|up|taken|took|rearranged|adjusted|capped|set"
-    r"|jumped|dipped"
-    r"|refinanced|rise|raise|gave|revised|corrected)"
+    r"(?:moved?|put|pushed|brought|shifted|slipped|changed|switched|went|gone|raised|lowered|cut|dropped|bumped|upped"
+    r"|increased|reduced|extended|shortened|turned|knocked|voted|rescheduled|postponed|delayed|rebooked|re-?set|talked"
+    r"|doubled|halved|trimmed|crept|risen|rose|fallen|fell|climbed|grown|grew|down|up|taken|took|rearranged|adjusted"
+    r"|capped|set|jumped|dipped|refinanced|rise|raise|gave|revised|corrected)"
 )
 CHANGED = re.compile(rf"\b(?:{_VERBS}|rang|called|phoned|wrote|emailed|texted|messaged)\b", re.IGNORECASE)
 """A change, or a person who may tell of one, before the clause of the new number."""
@@ -76,14 +73,12 @@ _OF_US = re.compile(r"^(?:they|he|she)\b", re.IGNORECASE)
 _PROPER = re.compile(r"[\"“'][^\"”']*[\"”']|\b[A-Z][\w&-]*|[@#][\w.-]+")
 _NOW_CALLED = re.compile(
     r"^(?P<who>we|it|they|he|she|(?:the|our|my) .{2,40}?)(?: (?:is|are|am)"
-    r"|['’]s) (?:the )?(?P<new>[\"“']?[A-Z].{1,40}?)"
-    r" (?:now|these days|from now on|from today|as of \w+)$"
+    r"|['’]s) (?:the )?(?P<new>[\"“']?[A-Z].{1,40}?) (?:now|these days|from now on|from today|as of \w+)$"
 )
 _PLACED = re.compile(
-    r"\b(?:is|are|['’]s|am|lives?|stands?|sits?|sleeps?|meets?|practi[sc]es?|rehearses?|plays?|stays?|hangs?"
-    r"|kept|stored|based|held|keep|keeps"
-    r"|store|park|do|does|leave|goes?|go)\b.*\b(?:in|on|at|under|behind|by|next to|beside|near|over|above|below"
-    r"|down|upstairs|downstairs"
+    r"\b(?:is|are|['’]s|am|lives?|stands?|sits?|sleeps?|meets?|practi[sc]es?|rehearses?|plays?|stays?|hangs?|kept"
+    r"|stored|based|held|keep|keeps|store|park|do|does|leave|goes?|go)\b.*\b(?:in|on|at|under|behind|by|next to|beside"
+    r"|near|over|above|below|down|upstairs|downstairs"
     r"|against|outside|inside|to)\b",
     re.IGNORECASE,
 )

@@ -26,12 +26,13 @@ from biem.domain.conflict import Statement, Verdict
 OPENLY = frozenset(("openly told",))
 _SURE = 0.86
 _SPEAKS = re.compile(
-    r"\b(?:no|not|off|out|over|gone|again|back|now|instead|rather|from|drop|forget|scrap|skip|ditch|stop|cancel"
-    r"|lose|enough|goodbye|bye"
-    r"|quit|give[sn]?|gave|left|let|took|taken|put|cut|came|come|went|up|down|to|love|like|may|can|died"
+    r"\b(?:no|not|off|out|over|gone|again|back|now|instead|rather|from|drop|forget|scrap|skip|ditch|stop|cancel|lose"
+    r"|enough|goodbye|bye|quit|give[sn]?|gave|left|let|took|taken|put|cut|came|come|went|up|down|to|love|like|may|can"
+    r"|died"
     r"|[a-z]{2,}(?:ed|wn|ld|nt))\b",
     re.IGNORECASE,
 )
+"""Cheap check for words of a change."""
 _RENAMES_OF = re.compile("给(?P<of>[^，,]{1,6}?)[改换]了?个?名")
 _CLAUSES_CHINESE = re.compile(r"[，。！？；：,!?;~…\s]+")
 _LONGEST_STATE = 40
@@ -43,32 +44,37 @@ _NEXT = re.compile(
     re.IGNORECASE,
 )
 _SPEAKS_CHINESE = re.compile(
-    "[不别][\u4e00-\u9fffA-Za-z0-9]{1,10}[了啦]|不[再用必]|[把将从]"
-    "|[停退撤辞卖拆摘关黄没换戒断扔砍卸吹死偷散裁废]|取消|出手|清仓|清空|送人|倒闭|注销|解散"
-    "|解约|作废|[过到]期|期满|报废|下线|弃用|淘汰|打消|放弃|算了|结束|完[工了]|腻|还清|结清|终止|中止|失效|下架"
-    "|毕业|告别|离[开职]|卸任|泡汤|叫停|修好|拿到|到手|[下过到批签办]了|领证|脱单|出院|生了|完工|回[来国老]"
-    "|好了|消肿|允许|可以|能[^，]{1,8}了|同意|开通|松口|点头|爱上|上瘾|迷上|改|叫|升|调"
+    "[不别][\u4e00-\u9fffA-Za-z0-9]{1,10}[了啦]|不[再用必]|[把将从]|[停退撤辞卖拆摘关黄没换戒断扔砍卸吹死偷散裁废]"
+    "|取消|出手|清仓|清空|送人|倒闭|注销|解散|解约|作废|[过到]期|期满|报废|下线|弃用|淘汰|打消|放弃|算了|结束|完[工了]"
+    "|腻|还清|结清|终止|中止|失效|下架|毕业|告别|离[开职]|卸任|泡汤|叫停|修好|拿到|到手|[下过到批签办]了|领证|脱单"
+    "|出院|生了|完工|回[来国老]|好了|消肿|允许|可以|能[^，]{1,8}了|同意|开通|松口|点头|爱上|上瘾|迷上|改|叫|升|调"
 )
 _PLANNED_CHINESE = re.compile("打算|计划|准备|[想要报]")
 _SEVERAL = re.compile(r",|\band\b|&|\bor\b|\bboth\b|\bexcept\b", re.IGNORECASE)
+"""The older tells several things, of which one may end."""
 _LONG_AGO = re.compile(
     r"\b(?:in|since|back in) (?:19|20)\d\d\b|\byears? ago\b|\ba while back\b|\blong ago\b|\bas a (?:kid|child)\b"
     r"|\blast year\b"
     r"|\bback then\b|\bwhen i was\b",
     re.IGNORECASE,
 )
+"""The change came before the older was said."""
 _OF_DAY = re.compile(
     r"\b(?<!this )(?:mornings?|afternoons?|evenings?|nights?|nightly|weekdays?|weekends?)\b",
     re.IGNORECASE,
 )
+"""A part of the day or week, which tells one of several."""
 _TEMPORARY = re.compile(
     r"\b(?:while (?:she|he|they|it|i|we|the)|for now|for the time being|fill(?:s|ing)? in|covering for|stand(?:s"
     r"|ing)?[- ]in|temporar\w+"
     r"|until (?:she|he|they|it)|for a (?:bit|while|few days|week|fortnight))\b",
     re.IGNORECASE,
 )
+"""It is so for a while."""
 _TO_COME = re.compile(r"\bwill (?!not\b)|\bgoing to\b|\bonce (?:i|we|he|she|they)\b", re.IGNORECASE)
+"""It has not come about yet."""
 _NEW_ROLE = re.compile(r"\bis (?:my|our) (?:new )?(?P<role>[a-z]{4,})\b(?! than)", re.IGNORECASE)
+"""A person has a role now, which may be another role than that of the older."""
 _FOR_OTHER = re.compile(
     r"(?:and |but )?for (?:the|our|my) (?P<what>[a-z ]{3,25}?)(?= in\b| on\b| it\b| we\b|,|$)", re.IGNORECASE
 )
@@ -76,13 +82,12 @@ _FOR_OTHER = re.compile(
 _AGE = re.compile(r"\b(?:young|younger|elder|junior)\b", re.IGNORECASE)
 """Tells one person from another."""
 _BEGAN = re.compile(
-    r"\b(?:started|began|begun|happened|took place|arrived|finished"
-    r"|(?<!have )(?<!has )(?<!['’]s )(?<!['’]ve )(?:got|won|lost|came|went"
-    r"|saw|met"
-    r"|sold|made|took|gave|ran|broke|fell|found"
+    r"\b(?:started|began|begun|happened|took place|arrived|finished|(?<!have )(?<!has )(?<!['’]s )(?<!['’]ve )(?:got"
+    r"|won|lost|came|went|saw|met|sold|made|took|gave|ran|broke|fell|found"
     r"|wrote|ate|drank|drove|flew|had|was|were|did))\b",
     re.IGNORECASE,
 )
+"""An event, which cannot end."""
 _LAST = re.compile(
     r"\blast (?:semester|term|year|season|spring|summer|autumn|fall|winter|week|month|night|time)\b", re.IGNORECASE
 )

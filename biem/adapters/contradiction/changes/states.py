@@ -11,8 +11,8 @@ def _state(was: str, now: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 _OPPOSITES = (
     _state(
-        "broken|bust|out of order|not working|does not work|playing up|on the blink|cracked|leak(?:s|ing)"
-        "|drip(?:s|ping)|snapped|flat|dead"
+        "broken|bust|out of order|not working|does not work|playing up|on the blink|cracked|leak(?:s|ing)|drip(?:s"
+        "|ping)|snapped|flat|dead"
         "|down|offline|faulty|stuck|blocked|jammed|red|failing|conked out|frozen",
         "(?:working|running|going|fine|green|up|online|passing) again|back (?:up|on|online|in action)"
         "|(?:been )?(?:fixed|mended|repaired|sorted"

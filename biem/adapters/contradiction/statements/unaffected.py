@@ -32,8 +32,8 @@ _SAME_AGAIN = re.compile(
 )
 """What comes is no other than what went."""
 _YEARS_AGO = re.compile(
-    r"\b(?:back )?in (?:19\d\d|20[01]\d|202[0-4])\b|\b(?:\d+|two|three|four|five|ten|many|some) years ago\b"
-    r"|(?:19\d\d|20[01]\d|202[0-4])年(?!起|开始|以来|至今|级)|[零〇]几年|[几\d两三四五六七八九十]年前|前些年"
+    r"\b(?:back )?in (?:19\d\d|20[01]\d|202[0-4])\b|\b(?:\d+|two|three|four|five|ten|many|some) years ago\b|(?:19\d\d"
+    r"|20[01]\d|202[0-4])年(?!起|开始|以来|至今|级)|[零〇]几年|[几\d两三四五六七八九十]年前|前些年"
     r"|[前去]年[^，。]{0,8}[改换搬戒停]的",
     re.IGNORECASE,
 )
@@ -44,14 +44,13 @@ _CHANGED_ITS = re.compile(
 )
 """Names the attribute that changed."""
 _PART_CHANGED = re.compile(
-    "换了?(?:[一个套副双根块张条只层])*(?:新的?)?(?P<what>(?i:logo)|键帽|屏幕|电池|外壳|手机壳|贴膜|钢化膜|表带"
-    "|鞋带|轮胎|刀片|滤芯|灯泡|把手|坐垫"
-    "|镜片|镜框|窗帘|桌椅|招牌|名片|制服|工服|装修|门锁|锁芯|水管|床垫|床单|封面|头像|桌布|皮肤|硒鼓|墨盒|碳粉"
-    "|灯管|插座|机油|零件|轮子)"
+    "换了?(?:[一个套副双根块张条只层])*(?:新的?)?(?P<what>(?i:logo)|键帽|屏幕|电池|外壳|手机壳|贴膜|钢化膜|表带|鞋带"
+    "|轮胎|刀片|滤芯|灯泡|把手|坐垫|镜片|镜框|窗帘|桌椅|招牌|名片|制服|工服|装修|门锁|锁芯|水管|床垫|床单|封面|头像"
+    "|桌布|皮肤|硒鼓|墨盒|碳粉|灯管|插座|机油|零件|轮子)"
 )
 _ANOTHER_OF_BRAND = re.compile(
-    "(?P<whose>[\u4e00-\u9fffA-Za-z]{2,6}?)那[台个辆只张条把间部套块本双](?P<thing>[\u4e00-\u9fff]{2,6}?)"
-    "(?=[不没坏扔换丢送退已也被早都，,。]|$)"
+    "(?P<whose>[\u4e00-\u9fffA-Za-z]{2,6}?)那[台个辆只张条把间部套块本双](?P<thing>[\u4e00-\u9fff]{2,6}?)(?=[不没坏扔换丢送退已也被早都，,。]"
+    "|$)"
 )
 _PART_RENEWED = re.compile(
     "(?P<what>[\u4e00-\u9fff]{2})(?:不行|坏|掉|断|磨[\u4e00-\u9fff]|裂|旧|松|瘪)了?[，,].{0,4}换了?.{0,4}(?P=what)"
@@ -74,8 +73,8 @@ _KIN_OF = re.compile("(?P<whose>[\u4e00-\u9fff]{2,3})的(?P<who>同桌|同学|�
 _SOME_DAY = re.compile("再[^，。,]{1,6}我?们?就|^等[^，。,]{1,8}(?:了|再|就)|猴年马月|八字没一撇")
 _FROM = re.compile(r"(?:从\s?|\bfrom (?:the )?[$€£¥]?)$", re.IGNORECASE)
 _TO_FORMER = re.compile(
-    "(?:从(?P<of>[^，。]{1,10}?)(?:换|改|搬|转|升|调)[\u4e00-\u9fff]?(?:到|成|为|去)|(?:换|改|搬|调|转"
-    "|变)回(?:到|成)?)(?P<to>[\u4e00-\u9fffA-Za-z]{2,10})"
+    "(?:从(?P<of>[^，。]{1,10}?)(?:换|改|搬|转|升|调)[\u4e00-\u9fff]?(?:到|成|为|去)|(?:换|改|搬|调|转|变)回(?:到"
+    "|成)?)(?P<to>[\u4e00-\u9fffA-Za-z]{2,10})"
 )
 _NEW_OF_VALUE = re.compile(r"\b[Nn]ew (?P<value>[A-Z][\w-]+) (?P<what>[a-z]+)")
 _OTHERS_BEGIN = re.compile(
@@ -90,8 +89,8 @@ _OTHER_ONE = re.compile(
 _BEGINS_WITH_OTHER = re.compile("^(?P<thing>[^\\W\\d我你他她去在到把是都不没给跟和用]{2,6}?)那[套个台边家]")
 _OF_THEN = re.compile("那年|那时|那会儿|当时|去年|前年|上学期|小时候")
 _PLACE_OF = re.compile(
-    "^(?:我们?)?(?P<where>老家|镇上|村里|公司|单位|学校|隔壁|对面|楼下|县里|城里|国外|婆家|娘家"
-    "|[爸妈哥姐弟妹]家|别人家)[^，把给让将我]{0,3}的"
+    "^(?:我们?)?(?P<where>老家|镇上|村里|公司|单位|学校|隔壁|对面|楼下|县里|城里|国外|婆家|娘家|[爸妈哥姐弟妹]家"
+    "|别人家)[^，把给让将我]{0,3}的"
 )
 _MINE_CALLED = re.compile("我的(?P<what>[\u4e00-\u9fff]{1,3})叫")
 _OWNED = re.compile(r"^(?:the|a|an|my|our) (?P<owner>[a-z]+)['’]s (?P<thing>[a-z][\w-]+)\b", re.IGNORECASE)
@@ -107,8 +106,8 @@ _THEN_IT = re.compile(
 )
 """Names a thing, and goes on about it."""
 _IS_REFUSED = re.compile(
-    r"\b(?:asked|applied|wanted|tried|proposed|suggested|request(?:ed)?)\b.{0,80}?"
-    r"\b(?:(?:(?:was|were|got|been) )?(?:refused|rejected|denied|turned down|voted down|shot down)|said no)\b"
+    r"\b(?:asked|applied|wanted|tried|proposed|suggested|request(?:ed)?)\b.{0,80}?\b(?:(?:(?:was|were|got"
+    r"|been) )?(?:refused|rejected|denied|turned down|voted down|shot down)|said no)\b"
     r"|(?:申请|要求|提出|提议|想)[^。]{0,40}(?:[没不](?:批|同意|通过|答应)|驳回|被拒|没戏)",
     re.IGNORECASE,
 )
@@ -135,19 +134,18 @@ _PERSON = (
 _SOMEONE = re.compile(
     r"^(?:(?:well|oh|so|and|btw|apparently),? )?(?:the|an?|one of the|this|that|some|our) "
     rf"(?:new |young |old |other ){{0,2}}(?P<who>{_PERSON})s?"
-    r"(?: (?:next door|upstairs|downstairs|at work|now|also|already|just))*"
-    r" (?:earn|weigh|live|work|drive|take|pay|wear|make|speak|play|run|own|study|studie|sleep|start|eat|drink"
-    r"|use|went|has|had|was|is|got|gave|quit|switched|moved|changed|stopped)s?\b"
-    r"(?!.{0,60}\b(?:my|our|me|us)\b)"
-    r"|^(?:(?:the|our|my) )?(?P<whose>neighbou?r|colleague|friend|parent|grandparent|in-law|kid|boy|girl|tenant)s['’] "
+    r"(?: (?:next door|upstairs|downstairs|at work|now|also|already|just))* (?:earn|weigh|live|work|drive|take|pay"
+    r"|wear|make|speak|play|run|own|study|studie|sleep|start|eat|drink|use|went|has|had|was|is|got|gave|quit|switched"
+    r"|moved|changed|stopped)s?\b(?!.{0,60}\b(?:my|our|me|us)\b)|^(?:(?:the|our|my) )?(?P<whose>neighbou?r|colleague"
+    r"|friend|parent|grandparent|in-law|kid|boy|girl|tenant)s['’] "
     r"|^(?P<he>新来的|实习生|学徒|临时工|小伙子|小姑娘|那个?[男女]的)(?!.{0,20}[我咱])",
     re.IGNORECASE,
 )
 """Begins with what someone has or does who is not named."""
 _NAMED_SUBJECT = re.compile(
-    r"^(?!(?:It|That|This|There|Here|What|Who|Where|How|When|He|She|Let|Everything|Nothing)\b)"
-    r"(?P<name>[A-Z][a-z]+)['’]s "
-    r"(?:been|now|just|got|gone|moved|switched|started|given|on|in)\b(?!.{0,60}\b(?:my|our|me|us)\b)"
+    r"^(?!(?:It|That|This|There|Here|What|Who|Where|How|When|He|She|Let|Everything"
+    r"|Nothing)\b)(?P<name>[A-Z][a-z]+)['’]s (?:been|now|just|got|gone|moved|switched|started|given|on"
+    r"|in)\b(?!.{0,60}\b(?:my|our|me|us)\b)"
 )
 """Begins with what became of someone with this name: "Pavel's been switched to days"."""
 _OF_I = re.compile(r"^(?:I|I['’]m|I['’]ve)\b")
