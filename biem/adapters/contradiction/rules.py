@@ -147,9 +147,8 @@ class RuleContradictions:
 
     def _plain(self, text: str, speaker: str) -> bool:
         reading = self._read(text, speaker)
-        speaks = [self._polarity.speaks, self._updates.speaks, self._value_updates.speaks, self._takeovers.speaks]
-        speaks.append(self._open_changes.speaks)
-        return not (self._said(text, speaker) or any(rule(reading) for rule in speaks))
+        judges = (self._polarity, self._updates, self._value_updates, self._takeovers, self._open_changes)
+        return not (self._said(text, speaker) or any(one.speaks(reading) for one in judges))
 
     def _specific(self, before: Statement, after: Statement) -> Verdict | None:
         """The verdict of the specific rules."""

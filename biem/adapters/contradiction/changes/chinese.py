@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from biem.adapters.contradiction.lexicon import takeovers as words
 from biem.adapters.contradiction.reading.reader import StatementReader
+from biem.adapters.contradiction.statements.stretches import EMPTY
 
 _LONGEST_OLDER, _LONGEST_CLAUSE = 60, 40
 """Maximum characters of a statement and a clause."""
 _ASIDE = 6
 """Characters of a clause that only comments on another: 吸尘麻烦."""
-_SPLIT = re.compile(r"[，。！？；：、,!?;:~…\s]+|(?<![0-9])\.(?![0-9])")
+CLAUSES = re.compile(r"[，。！？；：、,!?;:~…\s]+|(?<![0-9])\.(?![0-9])")
 _ADVERB = (
     "(?:已经|早就|全部|全都|刚刚|终于|彻底|正式|直接|最近|前天|昨天|昨晚|昨儿|今天|今早|上周|上个?月|这周|这个?月|下周"
     "|月底|光荣|总算|突然|干脆|统统|我们|咱们|老板|医生|大夫|公司|学校|物业|老师|一起|自动|提前|不小心|挂闲鱼|居然"
@@ -127,9 +128,8 @@ _ARRANGED = re.compile(
     "^(?:事儿?|号|念头|想法|计划|打算|课|课程|合同|会员|票|机票|车票|行程|活动|预约|订单|年卡|账号|项目|酒店|房子|职务"
     "|工作|班)$"
 )
-_EMPTY = frozenset(
-    "我你他她的了是在有把从和跟与个到成为就都也又去来给对这那不没很最着过让要会能可以用只些已经才再先做当打吃喝住开坐走去"
-)
+_NAMES_NOTHING = (EMPTY - {"点"}) | frozenset("做当打吃喝住开坐走")
+"""Characters that alone name nothing, with verbs; 点 may be a point: 列点."""
 _KIN = re.compile(
     "老婆|老公|爱人|先生|太太|儿子|女儿|闺女|对象|[男女]朋友|同事|邻居|室友|舍友|朋友|同学(?!聚会|会|群)|孩子|闺蜜"
     "|哥们|兄弟|老[大二三四五幺]|徒弟|学生|队友|球友|师[兄弟姐妹]|客户|老乡|老人|[表堂]?[哥姐弟妹](?!夫妻)"
@@ -154,11 +154,11 @@ class ChineseEndings:
         """The clauses of the newer that may end what the older tells, each with the clause of the older."""
         if len(older) > _LONGEST_OLDER or _LONG_AGO.search(newer):
             return
-        told = [one for one in _SPLIT.split(older) if one]
+        told = [one for one in CLAUSES.split(older) if one]
         if _SEVERAL.search(older) or any(words.ONCE.search(one) for one in told):
             return
         before = ""
-        for clause in filter(None, _SPLIT.split(newer)):
+        for clause in filter(None, CLAUSES.split(newer)):
             after = newer.partition(clause)[2]
             if len(clause) <= _LONGEST_CLAUSE and not (_RENEWED.search(after) or after[:1] in _ASKS):
                 for place, claim in enumerate(told):
@@ -200,15 +200,15 @@ class ChineseEndings:
     def _named(self, text: str, older: str) -> list[str] | None:
         """The words of a former value; None if the older lacks one."""
         text = _TAIL.sub("", _LEAD.sub("", text))
-        if len(text) > 1 and text in older and not _EMPTY.issuperset(text):
+        if len(text) > 1 and text in older and not _NAMES_NOTHING.issuperset(text):
             return [text]
         if any(map(str.isdigit, text)):
             return None  # part of a number is in many numbers
         named: list[str] = []
         for word, tag in self._tagged(text) if text else ():
-            if word in older and not (len(word) == 1 and word in _EMPTY):
+            if word in older and not (len(word) == 1 and word in _NAMES_NOTHING):
                 named.append(word)
-            elif all(one in _EMPTY for one in word) or _ARRANGED.match(word) or tag[:1] in "ucpxy":
+            elif all(one in _NAMES_NOTHING for one in word) or _ARRANGED.match(word) or tag[:1] in "ucpxy":
                 continue
             elif len(word) == 2 and all(one in older for one in word):
                 named += word

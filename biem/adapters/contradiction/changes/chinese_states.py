@@ -2,8 +2,8 @@
 
 import re
 
-_ALIKE = 2
-"""Characters in a row that both have."""
+from biem.adapters.contradiction.statements.likeness import share_characters
+
 _NO_THING = re.compile(
     "我们|现在|已经|还没|今天|昨天|终于|一直|可以|不能|不让|开始|公司|最近|起来|下来|这个|那个|有点|一个|一次|自己"
     "|以后|之前"
@@ -62,7 +62,9 @@ def reverses(older: str, clause: str, before: str) -> bool:
         if had is None or told is None or now.search(older) or was.search(clause[: told.start()]):
             continue
         thing = _NO_THING.sub(" ", older[: had.start()] + older[had.end() :])
-        if _shares(thing, f"{clause[: told.start()]} {clause[told.end() :]}") or _shares(thing, before):
+        if share_characters(thing, f"{clause[: told.start()]} {clause[told.end() :]}") or share_characters(
+            thing, before
+        ):
             return True
     return False
 
@@ -81,18 +83,10 @@ def renames(older: str, clause: str, newer: str) -> bool:
     if found is None or found["name"] in older:
         return False
     who = _FILL.sub("", found["who"])
-    named = _shares(older, newer) or any(one in newer for one in _KINDS.findall(older))
+    named = share_characters(older, newer) or any(one in newer for one in _KINDS.findall(older))
     return named and all(one in older for one in who)
 
 
 def may_rename(older: str, newer: str) -> bool:
     """Cheap check whether `renames` may be true."""
     return _NAMED.search(older) is not None and _NEWLY.search(newer) is not None
-
-
-def _shares(text: str, other: str) -> bool:
-    return any(
-        text[n : n + _ALIKE] in other
-        for n in range(len(text) - 1)
-        if not text[n : n + _ALIKE].isspace() and " " not in text[n : n + _ALIKE]
-    )

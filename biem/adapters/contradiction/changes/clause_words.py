@@ -14,7 +14,7 @@ LONGEST_OLDER, LONGEST_CLAUSE = 140, 110
 _SPLIT = re.compile(
     r"[,.;:!?—–]+(?=\s|$)|\s[-–—]+\s|\s(?:and|but|so|because|since|while|after|as|though)\s(?=(?:mr|mrs|ms|dr|i|we|he"
     r"|she|it|they|my|our|the"
-    r"|there|now|changed|moved|joined|started|switched|nobody|got|have|has|will|put|sold|dropped|goodbye)\b)",
+    r"|there|now|changed|moved|joined|started|switched|got|have|has|will|put|sold|dropped|goodbye)\b)",
     re.IGNORECASE,
 )
 _HEARSAY = re.compile(
@@ -36,7 +36,7 @@ _AGENTS = re.compile(
     r"^(?:(?:the|my|our|new|good news) )*(?:doctors?|docs?|gp|surgeon|consultant|physio|dentist|school|council"
     r"|landlord|landlady|boss|manager|management|company|work|office|garage|club|team|airline|they|it|hr|facilities"
     r"|bank|coach|foundation|organi[sz]ers?|marketing|hospital|board|committee|agent|agency|shop|firm|client|insurer"
-    r"|insurance|broker|builders?|kids|everyone|everybody|nobody|we all|headteacher|head|captain|admin|parents|teacher"
+    r"|insurance|broker|builders?|kids|everyone|everybody|we all|headteacher|head|captain|admin|parents|teacher"
     r"|town|government|university|uni|college|agm|vote|publisher|editor"
     r"|neighbou?rs|supplier|venue|host|hotel)(?:['’]s| have| has| had| got| are| is)?(?: (?:just|now|finally|all))?$",
     re.IGNORECASE,
@@ -49,20 +49,9 @@ _PLACED = re.compile(
     re.IGNORECASE,
 )
 _OF_WORK = frozenset(
-    (
-        "teacher",
-        "boss",
-        "manager",
-        "colleague",
-        "coworker",
-        "neighbour",
-        "neighbor",
-        "friend",
-        "partner",
-        "roommate",
-        "flatmate",
-    )
-)
+    ("teacher", "boss", "manager", "colleague", "coworker", "neighbour", "neighbor", "friend", "partner", "roommate",
+     "flatmate")
+)  # fmt: skip
 """Relations that end."""
 _REASON = ("for", "because", "as", "so", "in favo", "to ")
 _VERBS = """
@@ -87,16 +76,13 @@ class OlderWords:
     """Stems of the relatives and names in its subject."""
     own: bool
     """The subject is the speaker."""
+    known: frozenset[str]
+    """All stems."""
 
     @property
     def person(self) -> bool:
-        """Whether its subject is, or belongs to, a relative or somebody with a name."""
+        """Whether its subject is, or belongs to, a relative or a person with a name."""
         return bool(self.people)
-
-    @property
-    def known(self) -> frozenset[str]:
-        """All its stems."""
-        return frozenset(self.stems)
 
 
 class ClauseWords:
@@ -122,7 +108,7 @@ class ClauseWords:
             if word[:1].isupper() and one in subject and (n or owner):
                 people.add(one)
         own = _SPEAKER.search(" ".join(words[: verb + 1])) is not None
-        return OlderWords(text, words, stems, verb, subject, frozenset(people), own)
+        return OlderWords(text, words, stems, verb, subject, frozenset(people), own, frozenset(stems))
 
     def clauses(self, text: str, old: OlderWords) -> Iterator[tuple[str, str, str]]:
         """The clauses of a text that are not about another place or event, each without its lead-in, with the text

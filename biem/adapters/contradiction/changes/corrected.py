@@ -113,7 +113,11 @@ def _is_other_number(older: Core, part: Core) -> bool:
     ):
         return True
     one, other = comparable(by_kind(older.numbers), by_kind(part.numbers))
-    return bool(one) and other.keys() <= one.keys() and any(one[kind].isdisjoint(other[kind]) for kind in other)
+    return (
+        bool(one)
+        and other.keys() <= one.keys()
+        and any(len(one[kind]) == 1 and one[kind].isdisjoint(other[kind]) for kind in other)
+    )
 
 
 def _is_bare(words: ClauseWords, old: OlderWords, older: Core, clause: str, part: Core, *, chinese: bool) -> bool:

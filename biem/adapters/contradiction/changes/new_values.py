@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from biem.adapters.contradiction.changes.clause_words import ClauseWords, OlderWords
 from biem.adapters.contradiction.changes.frames import ON_ONE_DAY
 from biem.adapters.contradiction.statements.core import Core, Piece
-from biem.adapters.contradiction.statements.number_kinds import is_difference, kind_of
+from biem.adapters.contradiction.statements.number_kinds import NO_UNITS, is_difference, kind_of
 from biem.adapters.contradiction.values.other_quantities import is_another_quantity
 
 _VERBS = (
@@ -99,15 +99,13 @@ def renumbers(words: ClauseWords, old: OlderWords, older: Core, newer: Core, cla
     told = clause[: min(one.start for one in fresh)]
     if _NOT_DONE.search(told) or ON_ONE_DAY.search(told):
         return False
-    if not (_SHIFTED.search(told) or _AND_IS.search(told) or (_NOW.search(clause) and _IS_NOW.search(told))):
+    changed = _SHIFTED.search(told) or _AND_IS.search(told)
+    if not changed and not (_NOW.search(clause) and _is_its_verb(_IS_NOW.search(told), old)):
         return False
-    if not (_SHIFTED.search(told) or _AND_IS.search(told)) and not _is_its_verb(_IS_NOW.search(told), old):
+    kinds = _kinds(clause, fresh)
+    if not all(_replaces(kind, had) for kind in kinds) or is_another_quantity(older, newer, list(kinds)):
         return False
-    if not all(_replaces(kind, had) for kind in _kinds(clause, fresh)):
-        return False
-    if is_another_quantity(older, newer, list(_kinds(clause, fresh))) or not words.is_placed(
-        before, old, reasons=False
-    ):
+    if not words.is_placed(before, old, reasons=False):
         return False
     subject = _HUSK.split(told, maxsplit=1)[0].strip()
     strange = [one for one in words.strange(_HUSK.sub(" ", told), old) if not words.is_attribute(one)]
@@ -177,7 +175,7 @@ def _replaces(kind: str, had: dict[str, list[str]]) -> bool:
         return not had.keys().isdisjoint(_DAYS)
     if kind == "time":
         return "time" in had
-    if kind in ("code", "floor", "grade", "row", "year"):
+    if kind in NO_UNITS:
         return len(had.get(kind, ())) == 1
-    others = [one for one in had if one not in _DAYS and one not in ("time", "code", "floor", "grade", "row", "year")]
+    others = [one for one in had if one not in NO_UNITS and one != "nth"]
     return len(others) == 1 and len(had[others[0]]) == 1 and (kind == others[0] or "" in (kind, others[0]))

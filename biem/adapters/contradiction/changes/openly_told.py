@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from biem.adapters.contradiction.changes import chinese_states
-from biem.adapters.contradiction.changes.chinese import ChineseEndings
+from biem.adapters.contradiction.changes.chinese import CLAUSES, ChineseEndings
 from biem.adapters.contradiction.changes.clause_words import LONGEST_OLDER, ClauseWords, OlderWords
 from biem.adapters.contradiction.changes.corrected import SLIP, corrects
 from biem.adapters.contradiction.changes.endings import ends
@@ -19,6 +19,7 @@ from biem.adapters.contradiction.changes.new_values import CHANGED, relocates, r
 from biem.adapters.contradiction.changes.states import reverses
 from biem.adapters.contradiction.reading.reader import Reading, StatementReader
 from biem.adapters.contradiction.statements.core import Core
+from biem.adapters.contradiction.statements.likeness import share_characters
 from biem.adapters.contradiction.statements.one_day import is_of_one_day
 from biem.adapters.contradiction.statements.unaffected import is_unaffected
 from biem.domain.conflict import Statement, Verdict
@@ -27,14 +28,13 @@ OPENLY = frozenset(("openly told",))
 _SURE = 0.86
 _SPEAKS = re.compile(
     r"\b(?:no|not|off|out|over|gone|again|back|now|instead|rather|from|drop|forget|scrap|skip|ditch|stop|cancel|lose"
-    r"|enough|goodbye|bye|quit|give[sn]?|gave|left|let|took|taken|put|cut|came|come|went|up|down|to|love|like|may|can"
+    r"|enough|goodbye|bye|quit|give[sn]?|gave|left|let|took|taken|put|cut|came|come|went|up|down|love|like|may|can"
     r"|died"
     r"|[a-z]{2,}(?:ed|wn|ld|nt))\b",
     re.IGNORECASE,
 )
 """Cheap check for words of a change."""
 _RENAMES_OF = re.compile("给(?P<of>[^，,]{1,6}?)[改换]了?个?名")
-_CLAUSES_CHINESE = re.compile(r"[，。！？；：,!?;~…\s]+")
 _LONGEST_STATE = 40
 KEPT = 1_024
 """Cached clauses and contents: each message is compared with ten others."""
@@ -189,7 +189,8 @@ class OpenChanges:
 
     def _corrects(self, older: Reading, newer: Reading) -> bool:
         old = self._core(older)
-        if old.open or old.past or len(older.text) > LONGEST_OLDER:
+        several = "、" in older.text if older.in_chinese else _SEVERAL.search(older.text) is not None
+        if several or old.open or old.past or len(older.text) > LONGEST_OLDER:
             return False
         told = self._words.told(older.text)
         return corrects(self._words, told, old, newer.text, self._part, chinese=older.in_chinese)
@@ -204,7 +205,7 @@ class OpenChanges:
         of = _RENAMES_OF.search(newer.text)
         if of is not None and of["of"] not in older.text:
             return None
-        if not _share_characters(older.text, newer.text) and not chinese_states.may_rename(older.text, newer.text):
+        if not share_characters(older.text, newer.text) and not chinese_states.may_rename(older.text, newer.text):
             return None
         old, new = self._core(older), self._core(newer)
         if old.past or new.open or (old.open and not _PLANNED_CHINESE.search(older.text)):
@@ -220,7 +221,7 @@ class OpenChanges:
     def _is_other_state(self, old: Core, older: str, newer: str) -> bool:
         """Whether a clause of a Chinese message tells the opposite state of the older, or a new name."""
         before = ""
-        for clause in filter(None, _CLAUSES_CHINESE.split(newer)):
+        for clause in filter(None, CLAUSES.split(newer)):
             renamed = chinese_states.renames(older, clause, newer)
             if renamed or chinese_states.reverses(older, clause, before):
                 part, people = self._part(clause), self._part(f"{before}，{clause}").persons
@@ -238,11 +239,6 @@ class OpenChanges:
         if not part.holds or part.adds or not part.which <= old.which:
             return False
         return not is_of_one_day(old, part) and not is_unaffected(old, part)
-
-
-def _share_characters(one: str, other: str) -> bool:
-    """Whether two characters in a row are in both."""
-    return any(one[n : n + 2] in other for n in range(len(one) - 1))
 
 
 def _verdict(old: Core) -> Verdict:

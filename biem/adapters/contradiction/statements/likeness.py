@@ -24,6 +24,12 @@ _PLACE = 2
 HAN = re.compile("[\u4e00-\u9fff]")
 
 
+def share_characters(one: str, other: str) -> bool:
+    """Whether two characters in a row, without a blank, are in both texts."""
+    pairs = (one[n : n + _PLACE] for n in range(len(one) - 1))
+    return any(pair in other for pair in pairs if not any(map(str.isspace, pair)))
+
+
 def same(one: Piece, other: Piece) -> bool:
     """Whether they are the same word; in Chinese, which has no word boundaries, also if one contains the other."""
     if one.stem == other.stem:

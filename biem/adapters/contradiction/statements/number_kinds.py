@@ -8,7 +8,7 @@ from biem.adapters.contradiction.statements.core import Core, Piece
 
 SMALL = ("zero", *HOURS[:10])
 UNIT = re.compile(r"[^\d.]")
-_NO_UNITS = frozenset(("date", "time", "weekday", "month", "code", "floor", "grade", "row", "year"))
+NO_UNITS = frozenset(("date", "time", "weekday", "month", "code", "floor", "grade", "row", "year"))
 """Kinds of numbers that have no unit to be left out."""
 Kinds = dict[str, set[str]]
 """Numbers by their kind."""
@@ -58,7 +58,7 @@ def by_unit(numbers: Sequence[str]) -> Kinds:
 def comparable(one: Kinds, other: Kinds) -> tuple[Kinds, Kinds]:
     """The same numbers; where only one has a unit, both without: 61 pounds, up to 72."""
     kinds = one.keys() | other.keys()
-    if len(one) != 1 or len(other) != 1 or len(kinds) != 2 or not kinds.isdisjoint(_NO_UNITS) or "" not in kinds:
+    if len(one) != 1 or len(other) != 1 or len(kinds) != 2 or not kinds.isdisjoint(NO_UNITS) or "" not in kinds:
         return one, other
     plain = ({"": {UNIT.sub("", value) for values in side.values() for value in values}} for side in (one, other))
     return next(plain), next(plain)

@@ -3,6 +3,7 @@
 import re
 
 from biem.adapters.contradiction.statements.core import Core
+from biem.adapters.contradiction.statements.likeness import HAN, share_characters
 from biem.adapters.contradiction.statements.number_kinds import kind_of
 
 _STAYS = re.compile(
@@ -161,7 +162,6 @@ _SINCE = frozenset(("weekday", "month", "date"))
 """Kinds of numbers that tell since when."""
 _LONGEST, _LONGEST_HAN = 120, 60
 """Maximum characters of a brief message: a longer text tells of several things and times."""
-_HAN = re.compile("[\u4e00-\u9fff]")
 _SHORT_VALUE = 2
 _LETTERS = 4
 """Of an English word, that another form of it has, too."""
@@ -173,7 +173,7 @@ def is_unaffected(old: Core, new: Core) -> bool:
         return True
     if _IS_REFUSED.search(new.text) or _THAT_IS_WHEN.search(new.text) or _LONG_AGO.search(new.text):
         return True
-    brief = max(len(old.text), len(new.text)) <= (_LONGEST_HAN if _HAN.search(new.text) else _LONGEST)
+    brief = max(len(old.text), len(new.text)) <= (_LONGEST_HAN if HAN.search(new.text) else _LONGEST)
     if brief and (_is_as_before(old, new) or _is_of_another(old, new)):
         return True
     if old.numbers and _RETURNED.search(new.text):  # a state without numbers may be what ended: it was broken
@@ -258,11 +258,6 @@ def _is_of_another_thing(old: Core, new: Core) -> bool:
     return not any(one in new.text.lower() for one in own) and other["thing"].lower() not in old.text.lower()
 
 
-def _shares_word(text: str, other: str) -> bool:
-    """Whether two characters in a row are in both."""
-    return any(text[n : n + _SHORT_VALUE] in other for n in range(len(text) - 1))
-
-
 def _was_another_number(old: Core, new: Core) -> bool:
     """Whether a number rose or fell from one that the older lacks: 从9000涨到11000."""
     had = {one.stem for one in old.numbers}
@@ -281,7 +276,7 @@ def _arrives_at(old: Core, new: Core) -> bool:
 
 
 def _tells_of_named(old: Core, new: Core) -> bool:
-    """Whether it tells something of who has the name that the older tells, or of a thing at the side of its own."""
+    """Whether it tells something of the bearer of the name in the older, or of a thing at the side of its thing."""
     beside = _BESIDE.search(new.text)
     if beside is not None and beside["thing"].lower() in old.text.lower():
         return True
@@ -302,7 +297,7 @@ def _begins_elsewhere(old: Core, new: Core) -> bool:
         return True
     for shape in (_OTHER_ONE, _BEGINS_WITH_OTHER):
         other_one = shape.match(new.text)
-        if other_one is not None and not _shares_word(other_one["thing"], old.text):
+        if other_one is not None and not share_characters(other_one["thing"], old.text):
             return True
     pets = _MINE_CALLED.search(old.text), _MINE_CALLED.search(new.text)
     if pets[0] is not None and pets[1] is not None and set(pets[0]["what"]).isdisjoint(pets[1]["what"]):
