@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     lives = [one for lang in ("en", "zh", "mixed") for one in scripted(lang, "dev")]
     with closing(PassageCache(choose_embedder("e5", load_settings()), options.cache)) as embedder:
-        pairs = [*_told(options.files), *_lived(lives, embedder)]
+        pairs = [*_told(options.files), *lived(lives, embedder)]
         names, table, wanted, groups = _table(pairs, embedder)
     _report.print_table("Cross-validated", ("log_odds", "updates", "innocent"), _rows(table, wanted, groups))
     weights = fit(names, table, wanted, penalty=_PENALTY, base=float(wanted.mean()))
@@ -84,7 +84,7 @@ def _told(paths: Sequence[Path]) -> Iterator[Pair]:
         yield Pair(pair.older, older, newer, pair.label == "update")
 
 
-def _lived(lives: Sequence[Life], embedder: Embedder) -> Iterator[Pair]:
+def lived(lives: Sequence[Life], embedder: Embedder) -> Iterator[Pair]:
     """A user's messages with the most similar earlier ones. Of those that are about one matter a former and a later
     value are an update; others of one matter repeat or add something and are left out.
     """

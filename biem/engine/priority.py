@@ -196,6 +196,15 @@ class YieldingRules:
         self._give_way()
         return self._inner.compare(older, newer, similarity, least=least)
 
+    def ending(self, older: Statement, newer: Statement) -> Verdict | None:
+        """See the port."""
+        self._give_way()
+        return self._inner.ending(older, newer)
+
+    def claims(self, statement: Statement) -> Sequence[str]:
+        """See the port."""
+        return self._inner.claims(statement)
+
     def rivals(self, older: Statement, newer: Statement) -> bool:
         """See the port; called in the foreground."""
         return self._inner.rivals(older, newer)

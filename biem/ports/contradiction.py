@@ -1,5 +1,6 @@
 """Judges whether two statements can both hold."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from biem.domain.conflict import Matter, Statement, Verdict
@@ -17,6 +18,15 @@ class ContradictionRules(Protocol):
         depends on the arguments only. Verdicts less confident than `least` may be skipped. `Verdict.partial` means that
         the older text makes further claims that the newer does not dispute.
         """
+
+    def ending(self, older: Statement, newer: Statement) -> Verdict | None:
+        """The verdict that the newer ends the older, if a model that reads both says so, with confidence 1.
+
+        None where that cannot be: they are about different persons or things, or the newer asserts nothing.
+        """
+
+    def claims(self, statement: Statement) -> Sequence[str]:
+        """The claims of a statement that makes several, each a part of its text; empty for one that makes one."""
 
     def rivals(self, older: Statement, newer: Statement) -> bool:
         """Whether the two give different values of one thing, or of one attribute of one person.

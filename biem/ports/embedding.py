@@ -28,6 +28,20 @@ AnswerOdds = Callable[[Vector, Vector, Vectors], NDArray[np.float32]]
 
 
 @dataclass(frozen=True, slots=True)
+class MessagePair:
+    """Two messages of one person."""
+
+    older: str
+    newer: str
+    at_once: bool = False
+    """Whether the newer follows the older within minutes, in the same conversation."""
+
+
+PairOdds = Callable[[Sequence[MessagePair]], NDArray[np.float32]]
+"""Log-odds that the newer message of each pair ends what the older one says, shape (n,)."""
+
+
+@dataclass(frozen=True, slots=True)
 class Fitted:
     """What was fitted to the space of one embedder; all None for a model that nothing was fitted to."""
 

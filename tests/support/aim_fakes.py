@@ -62,6 +62,12 @@ class NoRules:
     ) -> Verdict | None:
         return None
 
+    def ending(self, older: Statement, newer: Statement) -> Verdict | None:
+        return None
+
+    def claims(self, statement: Statement) -> Sequence[str]:
+        return ()
+
     def rivals(self, older: Statement, newer: Statement) -> bool:
         return False
 

@@ -9,6 +9,7 @@ Each folder uses only those above it; the modules beside them put the rules toge
     values       values of attributes, and what replaces them
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -56,6 +57,15 @@ class LateRules:
         """As the port says."""
         older, newer = _by_the_user(older), _by_the_user(newer)
         return (self._rules or self._made()).compare(older, newer, similarity, least=least)
+
+    def ending(self, older: Statement, newer: Statement) -> Verdict | None:
+        """As the port says."""
+        older, newer = _by_the_user(older), _by_the_user(newer)
+        return (self._rules or self._made()).ending(older, newer)
+
+    def claims(self, statement: Statement) -> Sequence[str]:
+        """As the port says."""
+        return (self._rules or self._made()).claims(_by_the_user(statement))
 
     def rivals(self, older: Statement, newer: Statement) -> bool:
         """As the port says."""

@@ -52,6 +52,8 @@ _RECURS = re.compile(
 """An event of the speaker that may happen many times, each time with another value."""
 _DENIED = 0.85
 """Minimum confidence of a denial of all that the older says."""
+_SUBJECT_ALONE = 3
+"""Characters of a word that may be a subject without a statement: 我, 师姐."""
 _SUSPICION = 0.3
 """Minimum confidence of cues: below it they are worse than chance among unrelated memories."""
 
@@ -110,6 +112,20 @@ class RuleContradictions:
         one, other = (self._read(side.text, side.speaker) for side in (older, newer))
         confidence = self._cues.confidence(one, other, similarity)
         return Verdict("contradiction", confidence, "cues") if confidence >= _SUSPICION else None
+
+    def ending(self, older: Statement, newer: Statement) -> Verdict | None:
+        """See `ContradictionRules.ending`."""
+        if self._are_of_two_things(older, newer) or self._decides_nothing(newer) or not one_speaker(older, newer):
+            return None
+        sides = [self._read(side.text, side.speaker) for side in (older, newer)]
+        found = self._subjects_of.agreement(*sides)
+        return Verdict("update", 1.0, "read together", subject=found.subject, aligned=found.own_words)
+
+    def claims(self, statement: Statement) -> Sequence[str]:
+        """See `ContradictionRules.claims`."""
+        found = self._claims.of(self._read(statement.text, statement.speaker))
+        said = [claim for claim in found if len(claim.split()) > 1 or len(claim) > _SUBJECT_ALONE]
+        return said if len(said) > 1 else ()
 
     def _has_nothing_to_say(self, older: Statement, newer: Statement, similarity: float | None) -> bool:
         """Cheap check, without reading the older, that no rule can match; true for most neighbours.

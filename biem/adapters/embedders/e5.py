@@ -11,10 +11,11 @@ import os
 import sys
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from biem.adapters.embedders import e5_weights, onnx_graph
 from biem.adapters.embedders.encoder import unit
@@ -54,51 +55,79 @@ class OnnxEngine:
     """4-bit weights on onnxruntime; texts are sorted by length into small padded batches."""
 
     def __init__(self, threads: int) -> None:
-        runtime: Any = importlib.import_module("onnxruntime")
-        weights, self._pieces = e5_weights.load(e5_weights.find())
-        shape = weights.shape
+        self._weights, self._pieces = e5_weights.load(e5_weights.find())
+        shape = self._weights.shape
         self._hidden = shape.hidden
-        self._words = weights.blocks("emb.word").reshape(-1, shape.hidden // e5_weights.BLOCK, 18)
-        first_type = weights.floats("emb.type")[: shape.hidden]
-        self._positions = weights.floats("emb.pos").reshape(shape.positions, shape.hidden) + first_type
+        self._words = self._weights.blocks("emb.word").reshape(-1, shape.hidden // e5_weights.BLOCK, 18)
+        first_type = self._weights.floats("emb.type")[: shape.hidden]
+        self.positions = self._weights.floats("emb.pos").reshape(shape.positions, shape.hidden) + first_type
+        self._threads = threads
+        self._session = self._session_of(None)
+        self._adapting = threading.Lock()
+        self._adapted: dict[str, Any] = {}
+
+    def adapted(self, name: str, additions: onnx_graph.Additions) -> Any:
+        """The network under this name with these additions to its matrices, built at the first call."""
+        with self._adapting:
+            if name not in self._adapted:
+                self._adapted[name] = self._session_of(additions)
+            return self._adapted[name]
+
+    def _session_of(self, additions: onnx_graph.Additions | None) -> Any:
+        runtime: Any = importlib.import_module("onnxruntime")
         options = runtime.SessionOptions()
-        options.intra_op_num_threads = threads
+        options.intra_op_num_threads = self._threads
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
         # A spinning thread makes an idle machine 1 ms faster and blocks a core for all other processes.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        self._session = runtime.InferenceSession(onnx_graph.build(weights), options, providers=["CPUExecutionProvider"])
+        graph = onnx_graph.build(self._weights, additions)
+        return runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
     def prepare(self) -> None:
         """See `Pieces.prepare`."""
         self._pieces.prepare()
 
+    def ids(self, text: str, role: Role) -> list[int]:
+        """The tokens of a text with the prefix of its role, between the two special ones."""
+        return self._pieces.ids(_PREFIX[role] + text)
+
     def run(self, texts: Sequence[str], role: Role) -> Vectors:
         """One vector per text, in order."""
-        ids = [self._pieces.ids(_PREFIX[role] + text) for text in texts]
+        ids = [self.ids(text, role) for text in texts]
         out = np.empty((len(ids), self._hidden), dtype=np.float32)
-        batch: list[int] = []
-        for index in sorted(range(len(ids)), key=lambda i: len(ids[i])):
-            if batch and (len(batch) + 1) * len(ids[index]) > _BATCH_TOKENS:
-                out[batch] = self._forward([ids[i] for i in batch])
-                batch = []
-            batch.append(index)
-        if batch:
+        for batch in batches([len(one) for one in ids]):
             out[batch] = self._forward([ids[i] for i in batch])
         return out
 
     def _forward(self, batch: Sequence[Sequence[int]]) -> Vectors:
         lengths = np.array([len(ids) for ids in batch], dtype=np.int32)
         longest = int(lengths.max())
-        padded = np.zeros((len(batch), longest), dtype=np.int64)
-        for row, ids in enumerate(batch):
-            padded[row, : len(ids)] = ids
-        words = e5_weights.dequantise(self._words[padded.ravel()].reshape(-1, self._words.shape[2]))
-        x = words.reshape(len(batch), longest, self._hidden) + self._positions[:longest]
+        x = self.looked_up(batch, longest) + self.positions[:longest]
         inside = np.arange(longest) < lengths[:, None]
         pool = (inside / lengths[:, None]).astype(np.float32)[:, None]
         pooled: Vectors = self._session.run(None, {"x": x, "lengths": lengths, "pool": pool})[0][:, 0]
         return pooled
+
+    def looked_up(self, batch: Sequence[Sequence[int]], longest: int) -> NDArray[np.float32]:
+        """The vectors of the tokens, shape (batch, longest, hidden), without their positions."""
+        padded = np.zeros((len(batch), longest), dtype=np.int64)
+        for row, ids in enumerate(batch):
+            padded[row, : len(ids)] = ids
+        words = e5_weights.dequantise(self._words[padded.ravel()].reshape(-1, self._words.shape[2]))
+        return words.reshape(len(batch), longest, self._hidden)
+
+
+def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """The places of texts of these many tokens, in batches of similar length."""
+    batch: list[int] = []
+    for index in sorted(range(len(lengths)), key=lambda i: lengths[i]):
+        if batch and (len(batch) + 1) * lengths[index] > _BATCH_TOKENS:
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
 
 
 _C_ENGINE: dict[str, int] = {}

@@ -1,9 +1,15 @@
 """All that was fitted to the space of an embedder."""
 
+import importlib.util
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
 from biem.adapters.embedders.answers import answer_odds
 from biem.adapters.embedders.directions import agenda_odds, change_odds, list_odds, personal_odds
 from biem.adapters.embedders.query_map import list_map, map_by_kind, query_map
-from biem.ports.embedding import Fitted
+from biem.ports.embedding import Fitted, MessagePair, PairOdds
 
 
 def fitted_to(embedder_id: str) -> Fitted:
@@ -16,3 +22,19 @@ def fitted_to(embedder_id: str) -> Fitted:
         list_odds=list_odds(embedder_id),
         answer_odds=answer_odds(embedder_id),
     )
+
+
+def pair_odds(embedder_id: str, threads: int | None, give_way: Callable[[], None]) -> PairOdds | None:
+    """The log-odds of the model that reads two messages together, loaded at the first pair (`supersession`).
+
+    None for other embedders than e5, and where onnxruntime is not installed. `give_way` is called before each batch.
+    """
+    if not embedder_id.startswith("multilingual-e5-small") or not importlib.util.find_spec("onnxruntime"):
+        return None
+
+    def odds(pairs: Sequence[MessagePair]) -> NDArray[np.float32]:
+        from biem.adapters.embedders.supersession import SharedPairOdds  # noqa: PLC0415  most processes read no pair
+
+        return SharedPairOdds(threads, give_way)(pairs)
+
+    return odds

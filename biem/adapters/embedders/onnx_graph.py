@@ -6,7 +6,7 @@ batch. The embedding table stays outside, in the mapped file: the caller looks u
 """
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -122,8 +122,15 @@ def _matmul(graph: _Graph, weights: Weights, source: str, name: str, columns: in
     )
 
 
-def build(weights: Weights) -> bytes:
-    """A model: `x` (batch, length, hidden), `lengths` (batch), `pool` (batch, 1, length) → `out` (batch, 1, hidden)."""
+Additions = Mapping[str, tuple[NDArray[np.float32], NDArray[np.float32]]]
+"""By the name of a matrix of shape (n, m), `down` (m, rank) and `up` (rank, n): the matrix becomes W + (down · up)ᵀ."""
+
+
+def build(weights: Weights, additions: Additions | None = None) -> bytes:
+    """A model: `x` (batch, length, hidden), `lengths` (batch), `pool` (batch, n, length) → `out` (batch, n, hidden).
+
+    `additions` change its matrices.
+    """
     graph, shape = _Graph(), weights.shape
     hidden, epsilon = shape.hidden, shape.epsilon
 
@@ -134,12 +141,23 @@ def build(weights: Weights) -> bytes:
         inputs = [source, residual, floats(f"{norm}.w"), floats(f"{norm}.b"), floats(f"{bias}.b")]
         return graph.node("SkipLayerNormalization", inputs, output, _MICROSOFT, epsilon=epsilon)
 
+    def product(source: str, name: str, columns: int) -> str:
+        plain = _matmul(graph, weights, source, name, columns)
+        if additions is None or name not in additions:
+            return plain
+        down, up = (
+            graph.constant(f"{name}.{part}", matrix)
+            for part, matrix in zip(("down", "up"), additions[name], strict=True)
+        )
+        narrow = graph.node("MatMul", [source, down], f"{name}.narrow")
+        return graph.node("Add", [plain, graph.node("MatMul", [narrow, up], f"{name}.added")], f"{name}.sum")
+
     state = graph.node(
         "LayerNormalization", ["x", floats("emb.ln.w"), floats("emb.ln.b")], "embedded", axis=-1, epsilon=epsilon
     )
     for number in range(shape.layers):
         layer = f"l{number}"
-        heads = [_matmul(graph, weights, state, f"{layer}.{part}", hidden) for part in "qkv"]
+        heads = [product(state, f"{layer}.{part}", hidden) for part in "qkv"]
         bias = np.concatenate([weights.floats(f"{layer}.{part}.b") for part in "qkv"])
         attended = graph.node(
             "MultiHeadAttention",
@@ -148,18 +166,18 @@ def build(weights: Weights) -> bytes:
             _MICROSOFT,
             num_heads=shape.heads,
         )
-        mixed = _matmul(graph, weights, attended, f"{layer}.ao", hidden)
+        mixed = product(attended, f"{layer}.ao", hidden)
         state = add_and_norm(mixed, state, f"{layer}.aln", f"{layer}.ao", f"{layer}.middle")
-        wide = _matmul(graph, weights, state, f"{layer}.fi", hidden)
+        wide = product(state, f"{layer}.fi", hidden)
         bent = graph.node("BiasGelu", [wide, floats(f"{layer}.fi.b")], f"{layer}.bent", _MICROSOFT)
-        narrow = _matmul(graph, weights, bent, f"{layer}.fo", shape.inner)
+        narrow = product(bent, f"{layer}.fo", shape.inner)
         state = add_and_norm(narrow, state, f"{layer}.oln", f"{layer}.fo", f"{layer}.done")
     graph.node("MatMul", ["pool", state], "out")
     return graph.model(
         [
             _value("x", _FLOAT, ["batch", "length", hidden]),
             _value("lengths", _INT32, ["batch"]),
-            _value("pool", _FLOAT, ["batch", 1, "length"]),
+            _value("pool", _FLOAT, ["batch", "pools", "length"]),
         ],
-        [_value("out", _FLOAT, ["batch", 1, hidden])],
+        [_value("out", _FLOAT, ["batch", "pools", hidden])],
     )

@@ -43,6 +43,11 @@ class Models:
             model: T = found.model
             return model
 
+    def loaded(self, *start: Hashable) -> Hashable | None:
+        """The key, a tuple, of a loaded model that begins so; None if there is none."""
+        with self._loading:
+            return next((key for key in self._loaded if isinstance(key, tuple) and key[: len(start)] == start), None)
+
     def give_back(self, key: Hashable) -> None:
         """Release one use; the last one frees the model."""
         with self._loading:

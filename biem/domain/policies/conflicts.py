@@ -1,5 +1,6 @@
 """Numbers of conflict detection and of automatic decisions."""
 
+import math
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -20,6 +21,15 @@ class ConflictPolicy:
     """Minimum confidence for a verdict to supersede the older memory automatically: rare, and right at least four
     times in five. Above 1: never.
     """
+    readings: int = 5
+    """Neighbours of a new memory that are read together with it where no rule decides, the most similar first; 0: no
+    pair is read. Each costs about twice as much as embedding a memory.
+    """
+    read_similarity: float = 0.15
+    """Neighbours less similar than this (calibrated) are not read."""
+    reading_slope: float = 0.693
+    reading_bias: float = -2.079
+    """The confidence that a newer message ends an older one: the logistic function of bias + slope · log-odds."""
     suspects: int = 2
     """Suspicions about one memory that a model judges, the strongest first."""
     least_similarity: float = 0.1
@@ -48,3 +58,11 @@ class ConflictPolicy:
     """After these the conflict is left to a person. The pauses add up to weeks: an exhausted daily budget uses up
     few attempts.
     """
+
+    def confidence_of_reading(self, log_odds: float) -> float:
+        """The confidence, 0 to 1, that a newer message ends an older one; see `reading_slope`."""
+        return 1.0 / (1.0 + math.exp(-(self.reading_bias + self.reading_slope * log_odds)))
+
+    def reading_odds(self, confidence: float) -> float:
+        """The log-odds of this confidence, above 0 and below 1: the inverse of `confidence_of_reading`."""
+        return (math.log(confidence / (1.0 - confidence)) - self.reading_bias) / self.reading_slope

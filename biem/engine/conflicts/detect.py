@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import compress
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from biem.engine.conflicts.passages import compare
 from biem.ports import Clock, Embedder, Vector
 from biem.ports.conflicts import ConflictFinding, ConflictNeighbours, Conflicts, Peer
 from biem.ports.contradiction import ContradictionRules
-from biem.ports.embedding import DirectionOdds
+from biem.ports.embedding import DirectionOdds, MessagePair, PairOdds
 from biem.telemetry import Telemetry
 
 _RIGHT_AFTER = timedelta(minutes=10)
@@ -55,7 +56,7 @@ class ConflictChecker:
     """Compares new memories with stored ones. The embedding cache must hold their vectors already.
 
     `judged`: there is a language model, so that suspicions are recorded for it. `change_odds`: without it, changes are
-    found by their words only.
+    found by their words only. `pair_odds`: without it, by rules only.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class ConflictChecker:
         telemetry: Telemetry,
         judged: bool,
         change_odds: DirectionOdds | None = None,
+        pair_odds: PairOdds | None = None,
     ) -> None:
         self._conflicts = conflicts
         self._neighbours = neighbours
@@ -79,6 +81,7 @@ class ConflictChecker:
         self._policy = policy
         self._telemetry = telemetry
         self._change_odds = change_odds
+        self._pair_odds = pair_odds
         self._least = policy.suspect_confidence if judged else policy.record_confidence
 
     def check(self, scope: Scope, fresh: Sequence[Fresh]) -> Checked:
@@ -95,11 +98,16 @@ class ConflictChecker:
             follows = _following([peer for peer in found if not peer.long])
             pairs = _pairs(nearest, peers, self._policy.least_similarity, follows)
             peers |= self._documents(scope, {key: peers[key] for pair in pairs for key in pair if peers[key].long})
-            compared = (
-                self._compare(peers[older], peers[newer], pairs[older, newer], follows=follows.get(newer) == older)
-                for older, newer in pairs
+            compared = [
+                _Compared(peers[older], peers[newer], similarity, follows.get(newer) == older)
+                for (older, newer), similarity in pairs.items()
+                if _may_compare(peers[older], peers[newer])
+            ]
+            verdicts = self._read_together(compared, [self._by_rules(pair) for pair in compared])
+            judged = (
+                self._finding(pair.older, pair.newer, verdict) for pair, verdict in zip(compared, verdicts, strict=True)
             )
-            findings = _of_one_subject([finding for finding in compared if finding is not None], pairs)
+            findings = _of_one_subject([finding for finding in judged if finding is not None], pairs)
             findings = self._limit_suspicions(_unambiguous(findings, peers))
             span.add(pairs=len(pairs), findings=len(findings))
             return Checked(self._conflicts.record(scope, findings, self._clock.now()), nearest)
@@ -153,14 +161,55 @@ class ConflictChecker:
             kept.append(finding)
         return kept
 
-    def _compare(self, older: Peer, newer: Peer, similarity: float, *, follows: bool) -> ConflictFinding | None:
-        if _never_valid(older) or _never_valid(newer) or newer.source == "crystal":
-            return None  # a digest was compared through its sources
-        if _replies(newer, older):
-            return None  # "fine, Sunday then" disputes no "the lesson moved to Sunday"
+    def _by_rules(self, pair: "_Compared") -> Verdict | None:
+        both = self._statements(pair)
         longest = self._policy.max_statement_chars
-        both = self._statement(older), replace(self._statement(newer), follows=follows)
-        verdict = compare(self._rules, *both, similarity, longest=longest, least=self._least)
+        return compare(self._rules, *both, pair.similarity, longest=longest, least=self._least)
+
+    def _read_together(
+        self, pairs: Sequence["_Compared"], verdicts: Sequence[Verdict | None]
+    ) -> Sequence[Verdict | None]:
+        """The same verdicts; where no rule decides, those of the model that reads both messages together."""
+        if self._pair_odds is None:
+            return verdicts
+        open_to_it: dict[int, Verdict] = {}
+        readings: Counter[str] = Counter()
+        for place in sorted(range(len(pairs)), key=lambda place: -pairs[place].similarity):
+            pair = pairs[place]
+            if readings[pair.newer.id] < self._policy.readings and self._leaves_open(pair, verdicts[place]):
+                ending = self._rules.ending(*self._statements(pair))
+                if ending is not None:
+                    open_to_it[place] = ending
+                    readings[pair.newer.id] += 1
+        asked = [_as_read(pairs[place]) for place in open_to_it]
+        found = list(verdicts)
+        for (place, ending), odds in zip(open_to_it.items(), self._pair_odds(asked).tolist(), strict=True):
+            confidence, known = self._policy.confidence_of_reading(odds), verdicts[place]
+            if confidence >= (self._policy.record_confidence if known is None else self._policy.act_confidence):
+                found[place] = self._of_claims(replace(ending, confidence=confidence), pairs[place], self._pair_odds)
+        return found
+
+    def _of_claims(self, verdict: Verdict, pair: "_Compared", pair_odds: PairOdds) -> Verdict:
+        """The verdict; partial if the older message makes claims that the newer does not end."""
+        claims = self._rules.claims(self._statement(pair.older))
+        odds = pair_odds([_as_read(pair, claim) for claim in claims]).tolist()
+        ended = [self._policy.confidence_of_reading(one) >= self._policy.record_confidence for one in odds]
+        if all(ended):
+            return verdict
+        return replace(verdict, partial=True, claim=" ".join(compress(claims, ended)))
+
+    def _leaves_open(self, pair: "_Compared", verdict: Verdict | None) -> bool:
+        """Whether no rule decides about two messages that are short and similar enough, the newer of a person."""
+        if pair.older.long or pair.newer.long or pair.similarity < self._policy.read_similarity:
+            return False
+        if pair.newer.source == "assistant":
+            return False  # its acknowledgements resemble what it acknowledges
+        return verdict is None or (verdict.kind != "duplicate" and not self._acts(pair.older, pair.newer, verdict))
+
+    def _statements(self, pair: "_Compared") -> tuple[Statement, Statement]:
+        return self._statement(pair.older), replace(self._statement(pair.newer), follows=pair.follows)
+
+    def _finding(self, older: Peer, newer: Peer, verdict: Verdict | None) -> ConflictFinding | None:
         if verdict is None or verdict.confidence < self._least:
             return None
         if verdict.kind == "duplicate" and "event" in (older.kind, newer.kind):
@@ -206,6 +255,28 @@ class ConflictChecker:
             and not precious
             and not _overruled(older, newer)
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """Two memories to compare, with their similarity."""
+
+    older: Peer
+    newer: Peer
+    similarity: float
+    follows: bool
+    """As in `Statement`."""
+
+
+def _as_read(pair: _Compared, claim: str = "") -> MessagePair:
+    """The pair, or one claim of its older message with the newer."""
+    return MessagePair(claim or pair.older.text, pair.newer.text, pair.follows)
+
+
+def _may_compare(older: Peer, newer: Peer) -> bool:
+    if _never_valid(older) or _never_valid(newer) or newer.source == "crystal":
+        return False  # a digest was compared through its sources
+    return not _replies(newer, older)  # "fine, Sunday then" disputes no "the lesson moved to Sunday"
 
 
 def _unambiguous(findings: Sequence[ConflictFinding], peers: Mapping[str, Peer]) -> list[ConflictFinding]:

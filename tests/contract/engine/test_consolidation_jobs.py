@@ -125,6 +125,12 @@ class Rules:
             return Verdict("duplicate", 0.9, "test")
         return Verdict("contradiction", 0.4, "suspicion")
 
+    def ending(self, older: Statement, newer: Statement) -> Verdict | None:
+        return None
+
+    def claims(self, statement: Statement) -> Sequence[str]:
+        return ()
+
     def rivals(self, older: Statement, newer: Statement) -> bool:
         return False
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from biem.domain.conflict import Conflict, ConflictKind, Matter, Statement, Verdict
 from biem.domain.node import Node, new_id
@@ -20,7 +21,7 @@ from biem.engine.remember.writer import Writer
 from biem.errors import AlreadyDecided, InvalidInput
 from biem.ports import Records, Vectors
 from biem.ports.conflicts import Claimed, ConflictFinding, Conflicts, Peer
-from biem.ports.embedding import DirectionOdds
+from biem.ports.embedding import DirectionOdds, MessagePair, PairOdds
 from biem.ports.reasoner import Judgement, Reasoner
 from biem.telemetry import Telemetry
 from tests.support.fakes import START, HeldClock, WordEmbedder
@@ -49,6 +50,14 @@ class Rules:
             subject = older.text if self.subjects else ""
             return Verdict(self.kind, self.confidence, "value", "home", self.partial, subject=subject, aligned=True)
         return None
+
+    def ending(self, older: Statement, newer: Statement) -> Verdict | None:
+        if newer.text.endswith("?"):
+            return None
+        return Verdict("update", 1.0, "read together", subject="me", aligned="says" not in newer.text)
+
+    def claims(self, statement: Statement) -> Sequence[str]:
+        return statement.text.split(" and ") if " and " in statement.text else ()
 
     def rivals(self, older: Statement, newer: Statement) -> bool:
         return False
@@ -102,7 +111,12 @@ class World:
         return []
 
     def check(
-        self, *ids: str, rules: Rules | None = None, judged: bool = False, change_odds: DirectionOdds | None = None
+        self,
+        *ids: str,
+        rules: Rules | None = None,
+        judged: bool = False,
+        change_odds: DirectionOdds | None = None,
+        pair_odds: PairOdds | None = None,
     ) -> list[ConflictFinding]:
         """What the checker finds about these."""
         checker = ConflictChecker(
@@ -115,6 +129,7 @@ class World:
             telemetry=Telemetry(),
             judged=judged,
             change_odds=change_odds,
+            pair_odds=pair_odds,
         )
         checker.check(SCOPE, [Fresh(node(self.memories[key]), self.memories[key].vector) for key in ids])
         return self.findings
@@ -137,6 +152,107 @@ def node(peer: Peer) -> Node:
 @pytest.fixture
 def world() -> World:
     return World()
+
+
+class Reader:
+    """The port `PairOdds`: the same log-odds for all."""
+
+    def __init__(self, odds: float) -> None:
+        self.odds = odds
+        self.asked: list[MessagePair] = []
+
+    def __call__(self, pairs: Sequence[MessagePair]) -> NDArray[np.float32]:
+        self.asked += pairs
+        return np.full(len(pairs), self.odds, np.float32)
+
+
+SURE, UNSURE, NO = 12.0, (POLICY.reading_odds(0.5) + POLICY.reading_odds(0.8)) / 2, -12.0
+"""Log-odds that act, are recorded, and say nothing."""
+
+
+class TestReadTogether:
+    """What no rule decides is read together by a model."""
+
+    @pytest.mark.parametrize(
+        ("odds", "found"), [(SURE, [(True, "read together")]), (UNSURE, [(False, "read together")]), (NO, [])]
+    )
+    def test_its_confidence_acts_is_recorded_or_says_nothing(
+        self, world: World, odds: float, found: list[tuple[bool, str]]
+    ) -> None:
+        world.add("wear the splint")
+        fresh = world.add("off the splint", 1)
+
+        findings = world.check(fresh, pair_odds=Reader(odds))
+
+        assert [(finding.acts, finding.rule) for finding in findings] == found
+
+    def test_only_what_no_rule_decides_is_read(self, world: World) -> None:
+        # Given a pair that a rule acts upon, one that no rule knows, and a question
+        world.add("home Rome here"), world.add("off here here")
+        decided, asks = world.add("home Oslo here", 1), world.add("where is here ?", 2)
+
+        reader = Reader(NO)
+        world.check(decided, asks, pair_odds=reader)
+
+        assert MessagePair("off here here", "home Oslo here") in reader.asked
+        assert all((pair.older, pair.newer) != ("home Rome here", "home Oslo here") for pair in reader.asked)
+        assert all(not pair.newer.endswith("?") for pair in reader.asked)
+
+    def test_a_weak_verdict_of_a_rule_gives_way_to_a_sure_reading_only(self, world: World) -> None:
+        world.add("home Rome")
+        fresh = world.add("home Oslo", 1)
+
+        [unsure] = world.check(fresh, rules=Rules(0.6), pair_odds=Reader(UNSURE))
+        world.findings.clear()
+        [sure] = world.check(fresh, rules=Rules(0.6), pair_odds=Reader(SURE))
+
+        assert (unsure.rule, unsure.acts) == ("value", False)
+        assert (sure.rule, sure.acts) == ("read together", True)
+
+    def test_a_message_with_a_claim_that_stands_is_recorded_for_the_claim_that_ends(self, world: World) -> None:
+        world.add("wear the splint and eat no nuts")
+        fresh = world.add("off the splint", 1)
+
+        class Ends(Reader):
+            def __call__(self, pairs: Sequence[MessagePair]) -> NDArray[np.float32]:
+                return np.array([SURE if "splint" in pair.older else NO for pair in pairs], np.float32)
+
+        [finding] = world.check(fresh, pair_odds=Ends(SURE))
+
+        assert (finding.acts, finding.claim) == (False, "wear the splint")
+
+    def test_reported_speech_of_another_speaker_and_what_is_protected_never_acts(self, world: World) -> None:
+        world.add("wear the splint", speaker="user")
+        world.add("needs the splint", layer="core", speaker="user")
+        said = world.add("Ann says the splint broke", 1, speaker="user")
+        other = world.add("off the splint", 2, speaker="jana")
+
+        findings = world.check(said, other, pair_odds=Reader(SURE))
+
+        assert findings
+        assert not any(finding.acts for finding in findings)
+
+    def test_at_most_five_neighbours_are_read_the_most_similar_first(self, world: World) -> None:
+        words = [f"w{n}" for n in range(9)]
+        known = ["x " + " ".join(words[n:]) for n in range(8)]
+        for text in known:
+            world.add(text)
+        fresh = world.add("y " + " ".join(words), 1)
+
+        reader = Reader(NO)
+        world.check(fresh, pair_odds=reader)
+
+        assert [pair.older for pair in reader.asked] == known[: POLICY.readings]
+
+    def test_long_texts_and_unlike_ones_are_not_read(self, world: World) -> None:
+        world.add("splint " * POLICY.max_statement_chars)
+        world.add("a b c d e f g h i j k l m n o p q r s splint")
+        fresh = world.add("off splint", 1)
+
+        reader = Reader(SURE)
+        world.check(fresh, pair_odds=reader)
+
+        assert reader.asked == []
 
 
 class TestChecking:

@@ -1,0 +1,197 @@
+"""The network that reads two messages together, in torch, to fit its additions: see `benchmarks.fit_supersession`.
+
+It computes what `biem/adapters/embedders/supersession.py` describes, on the weights of e5, which stay as they are.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from biem.adapters.embedders import e5_weights
+from biem.adapters.embedders.e5_weights import Weights
+from biem.adapters.embedders.supersession import MOST_TOKENS
+from biem.ports.embedding import MessagePair
+
+_RANK, _DROPPED = 16, 0.1
+_RATE, _DECAY, _PASSES, _BATCH, _WARM = 6e-4, 0.01, 3, 32, 100
+_LIKE_LONG = 20
+"""Batches whose pairs are sorted by length together."""
+_ADAPTED = ("q", "v", "ao", "fi", "fo")
+"""The matrices of a layer that get additions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens of a pair."""
+
+    older: Sequence[int]
+    newer: Sequence[int]
+    at_once: bool
+
+    def __len__(self) -> int:
+        return len(self.older) + len(self.newer)
+
+
+class _Product(nn.Module):  # type: ignore[misc]  # torch is optional
+    """A matrix of e5 with its bias and an addition of low rank."""
+
+    def __init__(self, weights: Weights, name: str, columns: int, *, adapted: bool) -> None:
+        super().__init__()
+        matrix = e5_weights.dequantise(weights.blocks(f"{name}.w")).reshape(-1, columns)
+        self.matrix, self.bias = torch.tensor(matrix), torch.tensor(weights.floats(f"{name}.b"))
+        self.adapted = adapted
+        if adapted:
+            self.down = nn.Parameter(torch.randn(_RANK, columns) / math.sqrt(columns))
+            self.up = nn.Parameter(torch.zeros(len(matrix), _RANK))
+
+    def forward(self, x: Tensor) -> Tensor:
+        plain = functional.linear(x, self.matrix, self.bias)
+        if not self.adapted:
+            return plain
+        kept = functional.dropout(x, _DROPPED, self.training)
+        return plain + functional.linear(functional.linear(kept, self.down), self.up)
+
+
+class _Layer(nn.Module):  # type: ignore[misc]
+    def __init__(self, weights: Weights, name: str) -> None:
+        super().__init__()
+        shape = weights.shape
+        self.heads, self.epsilon = shape.heads, shape.epsilon
+        self.parts = nn.ModuleDict(
+            {
+                part: _Product(
+                    weights, f"{name}.{part}", shape.inner if part == "fo" else shape.hidden, adapted=part in _ADAPTED
+                )
+                for part in ("q", "k", "v", "ao", "fi", "fo")
+            }
+        )
+        self.norms = {
+            norm: tuple(torch.tensor(weights.floats(f"{name}.{norm}.{side}")) for side in "wb")
+            for norm in ("aln", "oln")
+        }
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        count, length, hidden = x.shape
+        q, k, v = (
+            self.parts[part](x).view(count, length, self.heads, hidden // self.heads).transpose(1, 2) for part in "qkv"
+        )
+        mixed = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(1, 2)
+        x = self._normal(x + self.parts["ao"](mixed.reshape(count, length, hidden)), "aln")
+        return self._normal(x + self.parts["fo"](functional.gelu(self.parts["fi"](x))), "oln")
+
+    def _normal(self, x: Tensor, norm: str) -> Tensor:
+        weight, bias = self.norms[norm]
+        return functional.layer_norm(x, (x.shape[-1],), weight, bias, self.epsilon)
+
+
+class PairNetwork(nn.Module):  # type: ignore[misc]
+    """Log-odds that the newer message of a pair ends what the older says."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._weights, self._pieces = e5_weights.load(e5_weights.find())
+        shape = self._weights.shape
+        self._hidden, self._epsilon = shape.hidden, shape.epsilon
+        self._words = self._weights.blocks("emb.word").reshape(-1, shape.hidden // e5_weights.BLOCK, 18)
+        first_type = self._weights.floats("emb.type")[: shape.hidden]
+        positions = self._weights.floats("emb.pos").reshape(shape.positions, shape.hidden)
+        self._positions = torch.tensor((positions + first_type)[:MOST_TOKENS])
+        self._norm = [torch.tensor(self._weights.floats(f"emb.ln.{side}")) for side in "wb"]
+        self.segments = nn.Parameter(torch.zeros(2, shape.hidden))
+        self.at_once = nn.Parameter(torch.zeros(shape.hidden))
+        self.layers = nn.ModuleList(_Layer(self._weights, f"l{number}") for number in range(shape.layers))
+        self.head = nn.Linear(2 * shape.hidden, 1)
+
+    def tokens(self, pair: MessagePair) -> Tokens:
+        """As the packaged model reads them."""
+        older, newer = self._pieces.ids(f"passage: {pair.older}"), self._pieces.ids(f"query: {pair.newer}")
+        return Tokens(older[:MOST_TOKENS], newer[:MOST_TOKENS], pair.at_once)
+
+    def forward(self, batch: Sequence[Tokens]) -> Tensor:
+        longest = max(map(len, batch))
+        ids = np.zeros((len(batch), longest), dtype=np.int64)
+        segment = torch.full((len(batch), longest), 2)
+        place = torch.zeros((len(batch), longest), dtype=torch.long)
+        for row, one in enumerate(batch):
+            size = len(one.older)
+            ids[row, : len(one)] = [*one.older, *one.newer]
+            segment[row, : len(one)] = torch.tensor([0] * size + [1] * len(one.newer))
+            place[row, : len(one)] = torch.tensor([*range(size), *range(len(one.newer))])
+        inside = segment < 2
+        x = torch.tensor(self._looked_up(ids)) + self._positions[place] + self.segments[segment.clamp(max=1)]
+        x = x + torch.tensor([float(one.at_once) for one in batch])[:, None, None] * self.at_once
+        x = functional.layer_norm(x, (self._hidden,), *self._norm, self._epsilon)
+        for layer in self.layers:
+            x = layer(x, inside[:, None, None, :])
+        sides = [(segment == side)[:, :, None].float() for side in (0, 1)]
+        means = torch.cat([(x * side).sum(1) / side.sum(1) for side in sides], -1)
+        found: Tensor = self.head(functional.dropout(means, _DROPPED, self.training)).squeeze(-1)
+        return found
+
+    def _looked_up(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
+        words = e5_weights.dequantise(self._words[ids.ravel()].reshape(-1, self._words.shape[2]))
+        return words.reshape(*ids.shape, self._hidden)
+
+    def kept(self) -> dict[str, NDArray[np.float16]]:
+        """What the packaged file holds, by name."""
+        found: dict[str, Any] = {
+            "segments": self.segments,
+            "at_once": self.at_once,
+            "head": self.head.weight[0],
+            "bias": self.head.bias[0],
+        }
+        for number, layer in enumerate(self.layers):
+            for part in _ADAPTED:
+                product = layer.get_submodule(f"parts.{part}")
+                found[f"l{number}.{part}.down"] = product.down.T
+                found[f"l{number}.{part}.up"] = product.up.T
+        return {name: one.detach().numpy().astype(np.float16) for name, one in found.items()}
+
+
+def fit(pairs: Sequence[MessagePair], ended: Sequence[bool], seed: int = 0) -> PairNetwork:
+    """A network fitted to these pairs by their cross-entropy; prints its loss as it goes."""
+    torch.manual_seed(seed)
+    random = Random(seed)
+    network = PairNetwork()
+    tokens = [network.tokens(pair) for pair in pairs]
+    wanted = torch.tensor([float(one) for one in ended])
+    fitted = [one for one in network.parameters() if one.requires_grad]
+    descent = torch.optim.AdamW(fitted, lr=_RATE, weight_decay=_DECAY)
+    steps = _PASSES * math.ceil(len(pairs) / _BATCH)
+    done, lost = 0, 0.0
+    network.train()
+    for _ in range(_PASSES):
+        for batch in _shuffled(tokens, random):
+            for group in descent.param_groups:
+                group["lr"] = _RATE * min(1.0, done / _WARM) * max(0.02, 1 - done / steps)
+            loss = functional.binary_cross_entropy_with_logits(network([tokens[n] for n in batch]), wanted[batch])
+            descent.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(fitted, 1.0)
+            descent.step()
+            done, lost = done + 1, lost + float(loss)
+            if done % 100 == 0:
+                print(f"step {done} of {steps}: loss {lost / 100:.3f}", flush=True)
+                lost = 0.0
+    network.eval()
+    return network
+
+
+def _shuffled(tokens: Sequence[Tokens], random: Random) -> Iterator[list[int]]:
+    """The places of all pairs in batches of similar length."""
+    order = list(range(len(tokens)))
+    random.shuffle(order)
+    batches: list[list[int]] = []
+    for start in range(0, len(order), _BATCH * _LIKE_LONG):
+        alike = sorted(order[start : start + _BATCH * _LIKE_LONG], key=lambda n: len(tokens[n]))
+        batches.extend(alike[at : at + _BATCH] for at in range(0, len(alike), _BATCH))
+    random.shuffle(batches)
+    yield from batches

@@ -1,0 +1,126 @@
+"""Fit the model that reads two messages together: `python -m benchmarks.fit_supersession [--cache DIR] [--write]`.
+
+Needs torch (`pip install biem[bge]`) and half an hour on two cores. Learns low-rank additions to the matrices of e5
+(`biem/adapters/embedders/supersession.py`) from pairs of messages, an update or innocent:
+
+    pairs by hand (`benchmarks/lives/told`), but those of `HELD_OUT`,
+    made pairs of `dev` templates (`benchmarks/lives/pairs.py`), and
+    of the lives by hand, split `dev`, messages with the earlier ones that are most similar to them.
+
+Prints, for the pairs of `HELD_OUT`, held-out made pairs and held-out lives, how often an update is rated above an
+innocent pair (`auc`), and the share of updates above all but 2, 10 and 50 of 1,000 innocent pairs. `--write` replaces
+`supersession.npz` in `biem/adapters/embedders`; `--packaged` measures that file.
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks import _report
+from benchmarks._embedders import PassageCache, choose_embedder
+from benchmarks.fit_updates import lived
+from benchmarks.lives import pairs as made
+from benchmarks.lives.grammar import Split
+from benchmarks.lives.scripted import scripted
+from benchmarks.lives.told import told
+from biem.adapters.embedders.supersession import PACKAGED, SharedPairOdds
+from biem.config import load_settings
+from biem.ports.embedding import MessagePair
+
+TOLD = Path(__file__).parent / "lives" / "told"
+HELD_OUT = re.compile(r"openly/.*_1[12]\.|held_out|/second_|of_all_kinds/.*_4\.|read_together/.*_[48]\.")
+"""Files of pairs that are never learnt from."""
+_MADE, _MADE_HELD_OUT, _SEED, _OTHER_SEED = 1500, 900, 1, 9
+_LIVED = {"dev": (2500, 4500), "held-out": (1500, 4000)}
+"""Updates and innocent pairs of lives, at most."""
+_ONCE = timedelta(hours=1)
+_WRONG = (2, 10, 50)
+"""Innocent pairs of 1,000."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A pair and what becomes of its older message."""
+
+    pair: MessagePair
+    ended: bool
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        "python -m benchmarks.fit_supersession",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--cache", type=Path, metavar="DIR", help="keep the vectors of passages there for the next run")
+    parser.add_argument("--packaged", action="store_true", help="fit nothing, measure the packaged file")
+    parser.add_argument("--write", action="store_true", help="replace the packaged file")
+    options = parser.parse_args(arguments)
+    if not options.packaged:
+        from benchmarks._pair_network import fit  # noqa: PLC0415  torch is optional
+
+        learnt = [*_told(held_out=False), *_made("dev", _MADE, _SEED), *_lived("dev", options.cache)]
+        network = fit([one.pair for one in learnt], [one.ended for one in learnt])
+        if options.write:
+            np.savez(PACKAGED, **network.kept())  # type: ignore[arg-type]  # its last argument is a bool
+            print(f"fitted to {len(learnt)} pairs, {sum(one.ended for one in learnt)} of them updates")
+    sets = {
+        "by hand": list(_told(held_out=True)),
+        "made": list(_made("held-out", _MADE_HELD_OUT, _OTHER_SEED)),
+        "lives": list(_lived("held-out", options.cache)),
+    }
+    rows = [_row(name, pairs) for name, pairs in sets.items()]
+    _report.print_table("Updates above innocent pairs, held out, by the packaged file", tuple(rows[0]), rows)
+    return 0
+
+
+def _told(*, held_out: bool) -> Iterator[Labelled]:
+    chosen = [one for one in sorted(TOLD.rglob("*.txt")) if bool(HELD_OUT.search(one.as_posix())) == held_out]
+    for pair in told(chosen):
+        yield Labelled(MessagePair(pair.older, pair.newer, pair.apart < _ONCE), pair.label == "update")
+
+
+def _made(split: Split, count: int, seed: int) -> Iterator[Labelled]:
+    for lang in ("en", "zh"):
+        for pair in made.pairs(count, seed, lang, split):
+            yield Labelled(MessagePair(pair.older, pair.newer, pair.apart < _ONCE), pair.label == "update")
+
+
+def _lived(split: Split, cache: Path | None) -> Iterator[Labelled]:
+    lives = [one for lang in ("en", "zh", "mixed") for one in scripted(lang, split)]
+    with closing(PassageCache(choose_embedder("e5", load_settings()), cache)) as embedder:
+        found = list(lived(lives, embedder))
+    Random(_SEED).shuffle(found)
+    for ended, most in zip((True, False), _LIVED[split], strict=True):
+        for one in [one for one in found if one.update == ended][:most]:
+            at_once = bool(one.older.at and one.newer.at and one.newer.at - one.older.at < _ONCE)
+            yield Labelled(MessagePair(one.older.text, one.newer.text, at_once), ended)
+
+
+def _row(name: str, labelled: Sequence[Labelled]) -> dict[str, object]:
+    odds = SharedPairOdds(None, lambda: None)([one.pair for one in labelled])
+    ended = np.array([one.ended for one in labelled])
+    updates, innocent = odds[ended], np.sort(odds[~ended])[::-1]
+    reached = {
+        f"at {wrong} of 1,000": float((updates > innocent[wrong * len(innocent) // 1000]).mean()) for wrong in _WRONG
+    }
+    return {"pairs": name, "updates": len(updates), "innocent": len(innocent), "auc": _auc(updates, innocent)} | reached
+
+
+def _auc(updates: NDArray[np.float32], innocent: NDArray[np.float32]) -> float:
+    below = np.searchsorted(np.sort(innocent), updates)
+    return float(below.mean() / len(innocent))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
