@@ -185,7 +185,8 @@ class ConflictChecker:
         found = list(verdicts)
         for (place, ending), odds in zip(open_to_it.items(), self._pair_odds(asked).tolist(), strict=True):
             confidence, known = self._policy.confidence_of_reading(odds), verdicts[place]
-            if confidence >= (self._policy.record_confidence if known is None else self._policy.act_confidence):
+            recorded = known is not None and known.confidence >= self._policy.record_confidence
+            if confidence >= (self._policy.act_confidence if recorded else self._policy.record_confidence):
                 found[place] = self._of_claims(replace(ending, confidence=confidence), pairs[place], self._pair_odds)
         return found
 

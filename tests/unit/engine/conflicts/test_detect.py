@@ -206,7 +206,11 @@ class TestReadTogether:
         world.findings.clear()
         [sure] = world.check(fresh, rules=Rules(0.6), pair_odds=Reader(SURE))
 
+        world.findings.clear()
+        [weaker] = world.check(fresh, rules=Rules(0.3), pair_odds=Reader(UNSURE))
+
         assert (unsure.rule, unsure.acts) == ("value", False)
+        assert (weaker.rule, weaker.acts) == ("read together", False)
         assert (sure.rule, sure.acts) == ("read together", True)
 
     def test_a_message_with_a_claim_that_stands_is_recorded_for_the_claim_that_ends(self, world: World) -> None:
