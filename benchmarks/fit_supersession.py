@@ -37,7 +37,7 @@ from biem.config import load_settings
 from biem.ports.embedding import MessagePair
 
 TOLD = Path(__file__).parent / "lives" / "told"
-HELD_OUT = re.compile(r"openly/.*_1[12]\.|held_out|/second_|of_all_kinds/.*_4\.|read_together/.*_[48]\.")
+HELD_OUT = re.compile(r"openly/.*_1[12]\.|held_out|tempting/second_|of_all_kinds/.*_4\.|read_together/.*_[48]\.")
 """Files of pairs that are never learnt from."""
 _MADE, _MADE_HELD_OUT, _SEED, _OTHER_SEED = 1500, 900, 1, 9
 _LIVED = {"dev": (2500, 4500), "held-out": (1500, 4000)}

@@ -20,7 +20,7 @@ class ContradictionRules(Protocol):
         """
 
     def ending(self, older: Statement, newer: Statement) -> Verdict | None:
-        """The verdict that the newer ends the older, if a model that reads both says so, with confidence 1.
+        """The verdict that the newer ends the older, if a model that reads both says so, with its highest confidence.
 
         None where that cannot be: they are about different persons or things, or the newer asserts nothing.
         """

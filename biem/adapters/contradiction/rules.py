@@ -119,7 +119,10 @@ class RuleContradictions:
             return None
         sides = [self._read(side.text, side.speaker) for side in (older, newer)]
         found = self._subjects_of.agreement(*sides)
-        return Verdict("update", 1.0, "read together", subject=found.subject, aligned=found.own_words)
+        most = _COMING if _is_to_come(sides[1], newer.at) else 1.0
+        one, other = ({who for who in self.matter(side.text).persons if "." in who} for side in (older, newer))
+        aligned = found.own_words and not (one and other and one.isdisjoint(other))
+        return Verdict("update", most, "read together", subject=found.subject, aligned=aligned)
 
     def claims(self, statement: Statement) -> Sequence[str]:
         """See `ContradictionRules.claims`."""

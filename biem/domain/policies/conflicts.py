@@ -21,12 +21,15 @@ class ConflictPolicy:
     """Minimum confidence for a verdict to supersede the older memory automatically: rare, and right at least four
     times in five. Above 1: never.
     """
-    readings: int = 5
+    readings: int = 3
     """Neighbours of a new memory that are read together with it where no rule decides, the most similar first; 0: no
-    pair is read. Each costs about twice as much as embedding a memory.
+    pair is read. Each costs about twice as much as embedding a memory. In lives by hand the memory that a message ends
+    is among the three most similar in 92 % of the cases.
     """
-    read_similarity: float = 0.15
+    read_similarity: float = 0.2
     """Neighbours less similar than this (calibrated) are not read."""
+    read_change: float = -3.0
+    """Memories with lower log-odds to tell of a change, by their vectors, are not read with older ones."""
     reading_slope: float = 0.693
     reading_bias: float = -2.079
     """The confidence that a newer message ends an older one: the logistic function of bias + slope · log-odds."""

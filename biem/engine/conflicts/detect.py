@@ -184,7 +184,7 @@ class ConflictChecker:
         asked = [_as_read(pairs[place]) for place in open_to_it]
         found = list(verdicts)
         for (place, ending), odds in zip(open_to_it.items(), self._pair_odds(asked).tolist(), strict=True):
-            confidence, known = self._policy.confidence_of_reading(odds), verdicts[place]
+            confidence, known = min(self._policy.confidence_of_reading(odds), ending.confidence), verdicts[place]
             recorded = known is not None and known.confidence >= self._policy.record_confidence
             if confidence >= (self._policy.act_confidence if recorded else self._policy.record_confidence):
                 found[place] = self._of_claims(replace(ending, confidence=confidence), pairs[place], self._pair_odds)
@@ -200,11 +200,14 @@ class ConflictChecker:
         return replace(verdict, partial=True, claim=" ".join(compress(claims, ended)))
 
     def _leaves_open(self, pair: "_Compared", verdict: Verdict | None) -> bool:
-        """Whether no rule decides about two messages that are short and similar enough, the newer of a person."""
+        """Whether no rule decides about two short and similar messages, of which the newer may tell of a change."""
         if pair.older.long or pair.newer.long or pair.similarity < self._policy.read_similarity:
             return False
         if pair.newer.source == "assistant":
             return False  # its acknowledgements resemble what it acknowledges
+        changed = self._statement(pair.newer).changed
+        if changed is not None and changed < self._policy.read_change:
+            return False
         return verdict is None or (verdict.kind != "duplicate" and not self._acts(pair.older, pair.newer, verdict))
 
     def _statements(self, pair: "_Compared") -> tuple[Statement, Statement]:

@@ -236,7 +236,7 @@ class TestReadTogether:
         assert findings
         assert not any(finding.acts for finding in findings)
 
-    def test_at_most_five_neighbours_are_read_the_most_similar_first(self, world: World) -> None:
+    def test_only_some_neighbours_are_read_the_most_similar_first(self, world: World) -> None:
         words = [f"w{n}" for n in range(9)]
         known = ["x " + " ".join(words[n:]) for n in range(8)]
         for text in known:
@@ -247,6 +247,16 @@ class TestReadTogether:
         world.check(fresh, pair_odds=reader)
 
         assert [pair.older for pair in reader.asked] == known[: POLICY.readings]
+
+    def test_what_tells_of_no_change_by_its_vector_is_not_read(self, world: World) -> None:
+        world.add("wear the splint")
+        fresh = world.add("off the splint", 1)
+
+        reader = Reader(SURE)
+        calm = lambda vectors: np.full(len(vectors), POLICY.read_change - 1, np.float32)  # noqa: E731
+        findings = world.check(fresh, change_odds=calm, pair_odds=reader)
+
+        assert (findings, reader.asked) == ([], [])
 
     def test_long_texts_and_unlike_ones_are_not_read(self, world: World) -> None:
         world.add("splint " * POLICY.max_statement_chars)
