@@ -74,17 +74,18 @@ class SharedPairOdds:
         found = np.empty(len(pairs), dtype=np.float32)
         if not pairs:
             return found
-        with CALLS.one():
-            key = MODELS.loaded("e5", OnnxEngine) or ("e5", OnnxEngine, self._threads)
-            lease = Lease.of(key, lambda: OnnxEngine(self._threads))
-            try:
+        key = MODELS.loaded("e5", OnnxEngine) or ("e5", OnnxEngine, self._threads)
+        lease = Lease.of(key, lambda: OnnxEngine(self._threads))
+        try:
+            with CALLS.one():
                 tokens = [_tokens(lease.model, pair) for pair in pairs]
-                for batch in batches([len(older) + len(newer) for older, newer in tokens]):
-                    self._give_way()
-                    at_once = np.array([pairs[i].at_once for i in batch])
+            for batch in batches([len(older) + len(newer) for older, newer in tokens]):
+                self._give_way()  # outside the call: a fork waits for calls
+                at_once = np.array([pairs[i].at_once for i in batch])
+                with CALLS.one():
                     found[batch] = _forward(lease.model, packaged(), [tokens[i] for i in batch], at_once)
-            finally:
-                lease.end()
+        finally:
+            lease.end()
         return found
 
 

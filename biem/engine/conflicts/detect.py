@@ -22,6 +22,7 @@ from biem.domain.conflict import Conflict, Statement, Verdict
 from biem.domain.node import Node, new_id
 from biem.domain.policies.conflicts import ConflictPolicy
 from biem.domain.scope import Scope
+from biem.domain.text import simplified
 from biem.engine.conflicts.passages import compare
 from biem.ports import Clock, Embedder, Vector
 from biem.ports.conflicts import ConflictFinding, ConflictNeighbours, Conflicts, Peer
@@ -273,8 +274,8 @@ class _Compared:
 
 
 def _as_read(pair: _Compared, claim: str = "") -> MessagePair:
-    """The pair, or one claim of its older message with the newer."""
-    return MessagePair(claim or pair.older.text, pair.newer.text, pair.follows)
+    """The pair, or one claim of its older message with the newer, in simplified characters (ADR 0091)."""
+    return MessagePair(simplified(claim or pair.older.text), simplified(pair.newer.text), pair.follows)
 
 
 def _may_compare(older: Peer, newer: Peer) -> bool:

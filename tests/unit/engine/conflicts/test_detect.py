@@ -248,6 +248,15 @@ class TestReadTogether:
 
         assert [pair.older for pair in reader.asked] == known[: POLICY.readings]
 
+    def test_traditional_characters_are_read_as_simplified_ones(self, world: World) -> None:
+        world.add("手上 打著 石膏 的 繃帶")
+        fresh = world.add("石膏 拆了 的 繃帶", 1)
+
+        reader = Reader(NO)
+        world.check(fresh, pair_odds=reader)
+
+        assert reader.asked == [MessagePair("手上 打着 石膏 的 绷带", "石膏 拆了 的 绷带")]
+
     def test_what_tells_of_no_change_by_its_vector_is_not_read(self, world: World) -> None:
         world.add("wear the splint")
         fresh = world.add("off the splint", 1)
