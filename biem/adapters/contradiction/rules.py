@@ -52,6 +52,8 @@ _RECURS = re.compile(
 """An event of the speaker that may happen many times, each time with another value."""
 _DENIED = 0.85
 """Minimum confidence of a denial of all that the older says."""
+_NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*|[零〇一二两三四五六七八九十百千]+|\W+")
+"""What differs between reports of one form: "bus 41 was 5 minutes late", and 7 the next day."""
 _SUBJECT_ALONE = 3
 """Characters of a word that may be a subject without a statement: 我, 师姐."""
 _SUSPICION = 0.3
@@ -116,6 +118,8 @@ class RuleContradictions:
     def ending(self, older: Statement, newer: Statement) -> Verdict | None:
         """See `ContradictionRules.ending`."""
         if self._are_of_two_things(older, newer) or self._decides_nothing(newer) or not one_speaker(older, newer):
+            return None
+        if len({_NUMBERS.sub("", side.text.lower()) for side in (older, newer)}) == 1:
             return None
         sides = [self._read(side.text, side.speaker) for side in (older, newer)]
         found = self._subjects_of.agreement(*sides)

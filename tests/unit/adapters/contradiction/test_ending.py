@@ -32,6 +32,14 @@ def test_a_question_or_a_hypothesis_ends_nothing(older: str, newer: str) -> None
     assert ending(older, newer) is None
 
 
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [("Bus 41 was 5 minutes late.", "Bus 41 was 7 minutes late!"), ("二十五号车位被占了", "二十七号车位被占了。")],
+)
+def test_reports_that_differ_in_numbers_only_end_nothing(older: str, newer: str) -> None:
+    assert ending(older, newer) is None
+
+
 def test_another_relative_and_hearsay_retire_nothing() -> None:
     sister = verdict("My brother rents in Leeds.", "My sister gave up her room in Leeds.")
     hearsay = verdict("I lift at the Iron Barn.", "Ben says the Iron Barn closed its doors.")
