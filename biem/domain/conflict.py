@@ -11,6 +11,10 @@ ConflictKind = Literal["contradiction", "update", "duplicate"]
 same."""
 
 
+READ_TOGETHER = "read together"
+"""The rule of verdicts by a model that reads both messages."""
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """One memory as input of the rules."""

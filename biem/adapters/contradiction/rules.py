@@ -29,7 +29,7 @@ from biem.adapters.contradiction.values.slots import Slot, Slots
 from biem.adapters.contradiction.values.takeovers import TAKEOVERS, Takeovers
 from biem.adapters.contradiction.values.value_updates import JOINED, WHOLE
 from biem.adapters.contradiction.weak_cues import CEILING, Cues
-from biem.domain.conflict import Statement, Verdict
+from biem.domain.conflict import READ_TOGETHER, Statement, Verdict
 from biem.domain.speech.kinship import are_other_relatives
 
 _SAME_WORDS = 0.6
@@ -126,7 +126,7 @@ class RuleContradictions:
         most = _COMING if _is_to_come(sides[1], newer.at) else 1.0
         one, other = ({who for who in self.matter(side.text).persons if "." in who} for side in (older, newer))
         aligned = found.own_words and not (one and other and one.isdisjoint(other))
-        return Verdict("update", most, "read together", subject=found.subject, aligned=aligned)
+        return Verdict("update", most, READ_TOGETHER, subject=found.subject, aligned=aligned)
 
     def claims(self, statement: Statement) -> Sequence[str]:
         """See `ContradictionRules.claims`."""

@@ -18,7 +18,7 @@ from itertools import compress
 
 import numpy as np
 
-from biem.domain.conflict import Conflict, Statement, Verdict
+from biem.domain.conflict import READ_TOGETHER, Conflict, Statement, Verdict
 from biem.domain.node import Node, new_id
 from biem.domain.policies.conflicts import ConflictPolicy
 from biem.domain.scope import Scope
@@ -185,9 +185,9 @@ class ConflictChecker:
         asked = [_as_read(pairs[place]) for place in open_to_it]
         found = list(verdicts)
         for (place, ending), odds in zip(open_to_it.items(), self._pair_odds(asked).tolist(), strict=True):
-            confidence, known = min(self._policy.confidence_of_reading(odds), ending.confidence), verdicts[place]
-            recorded = known is not None and known.confidence >= self._policy.record_confidence
-            if confidence >= (self._policy.act_confidence if recorded else self._policy.record_confidence):
+            confidence = self._policy.confidence_of_reading(odds)
+            if confidence >= self._policy.act_confidence:
+                confidence = min(confidence, ending.confidence)
                 found[place] = self._of_claims(replace(ending, confidence=confidence), pairs[place], self._pair_odds)
         return found
 
@@ -301,10 +301,12 @@ def _unambiguous(findings: Sequence[ConflictFinding], peers: Mapping[str, Peer])
 def _of_one_subject(
     findings: Sequence[ConflictFinding], similarities: Mapping[tuple[str, str], float]
 ) -> list[ConflictFinding]:
-    """Of uncertain findings of a message only the one about the memory that is most similar to it.
+    """Of uncertain findings of a message only the one about the memory that is most similar to it; rules go first.
 
     "Staging is on Redis 8" is recorded against "staging runs Redis 7", not against "production runs Redis 6", too.
     """
+    by_rules = {one.newer_id for one in filter(_is_whole, findings) if one.rule != READ_TOGETHER}
+    findings = [one for one in findings if one.acts or one.rule != READ_TOGETHER or one.newer_id not in by_rules]
     nearest: dict[str, float] = {}
     for one in filter(_is_whole, findings):
         similarity = similarities[one.older_id, one.newer_id]
