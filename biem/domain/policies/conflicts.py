@@ -65,7 +65,3 @@ class ConflictPolicy:
     def confidence_of_reading(self, log_odds: float) -> float:
         """The confidence, 0 to 1, that a newer message ends an older one; see `reading_slope`."""
         return 1.0 / (1.0 + math.exp(-(self.reading_bias + self.reading_slope * log_odds)))
-
-    def reading_odds(self, confidence: float) -> float:
-        """The log-odds of this confidence, above 0 and below 1: the inverse of `confidence_of_reading`."""
-        return (math.log(confidence / (1.0 - confidence)) - self.reading_bias) / self.reading_slope

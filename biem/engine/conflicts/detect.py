@@ -177,8 +177,11 @@ class ConflictChecker:
         readings: Counter[str] = Counter()
         for place in sorted(range(len(pairs)), key=lambda place: -pairs[place].similarity):
             pair = pairs[place]
-            if readings[pair.newer.id] < self._policy.readings and self._leaves_open(pair, verdicts[place]):
-                ending = self._rules.ending(*self._statements(pair))
+            if readings[pair.newer.id] >= self._policy.readings:
+                continue
+            older, newer = self._statements(pair)
+            if self._leaves_open(pair, verdicts[place], newer.changed):
+                ending = self._rules.ending(older, newer)
                 if ending is not None:
                     open_to_it[place] = ending
                     readings[pair.newer.id] += 1
@@ -200,13 +203,12 @@ class ConflictChecker:
             return verdict
         return replace(verdict, partial=True, claim=" ".join(compress(claims, ended)))
 
-    def _leaves_open(self, pair: "_Compared", verdict: Verdict | None) -> bool:
+    def _leaves_open(self, pair: "_Compared", verdict: Verdict | None, changed: float | None) -> bool:
         """Whether no rule decides about two short and similar messages, of which the newer may tell of a change."""
         if pair.older.long or pair.newer.long or pair.similarity < self._policy.read_similarity:
             return False
         if pair.newer.source == "assistant":
             return False  # its acknowledgements resemble what it acknowledges
-        changed = self._statement(pair.newer).changed
         if changed is not None and changed < self._policy.read_change:
             return False
         return verdict is None or (verdict.kind != "duplicate" and not self._acts(pair.older, pair.newer, verdict))

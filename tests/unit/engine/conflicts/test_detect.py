@@ -166,7 +166,7 @@ class Reader:
         return np.full(len(pairs), self.odds, np.float32)
 
 
-SURE, UNSURE, NO = 12.0, (POLICY.reading_odds(0.5) + POLICY.reading_odds(0.8)) / 2, -12.0
+SURE, UNSURE, NO = 12.0, 4.0, -12.0
 """Log-odds that act, nearly act, and are far from it."""
 
 
