@@ -1,8 +1,8 @@
 """The encoder of e5 as an ONNX graph, serialised directly: thirty lines of protobuf instead of the `onnx` package.
 
-Matrices stay 4-bit (`MatMulNBits`, whose blocks of 32 are the file's own with nibbles in another order) and activations
-are rounded to 8 bits per block of 32, as in the C engine: each row separately, so a vector does not depend on its
-batch. The embedding table stays outside, in the mapped file: the caller looks up its rows and adds the positions.
+Matrices are rounded to 7 bits per output and activations to 8 bits per token: each row separately, so a vector does not
+depend on its batch. The embedding table stays outside, in the mapped file: the caller looks up its rows and adds the
+positions.
 """
 
 import struct
@@ -12,11 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biem.adapters.embedders.e5_weights import BLOCK, Weights, scales
+from biem.adapters.embedders.e5_weights import Weights, dequantise
 
-_FLOAT, _INT32 = 1, 6
-_TYPES = {"float32": _FLOAT, "uint8": 2, "int32": _INT32}
-_EIGHT_BIT_ACTIVATIONS = 4
+_FLOAT, _UINT8, _INT32 = 1, 2, 6
+_TYPES = {"float32": _FLOAT, "uint8": _UINT8, "int8": 3, "int32": _INT32, "int64": 7}
+_LEVELS = 63
+"""Of a matrix, on each side of zero. Processors without VNNI add two products in 16 bits: with 127 they overflow."""
+_ZERO, _LEVELS_OF_TOKENS = 128, 127
+_LEAST = 1e-12
+"""Added to the scale of a token, so that one of zeros has one."""
 _MICROSOFT = "com.microsoft"
 _IR_VERSION, _OPSET = 9, 18
 
@@ -65,6 +69,7 @@ class _Graph:
         self.nodes: list[bytes] = []
         self.constants: list[list[bytes]] = []
         """Each in parts, because the weights are large and every `+` copies them."""
+        self._rounded: dict[str, tuple[str, str]] = {}
 
     def constant(self, name: str, array: NDArray[Any]) -> str:
         dims = b"".join(_int(1, size) for size in array.shape)
@@ -85,6 +90,18 @@ class _Graph:
         )
         return output
 
+    def rounded(self, source: str) -> tuple[str, str]:
+        """The rows of `source` in whole numbers, and the scale of each row. Made once for all that multiply it."""
+        if source not in self._rounded:
+            size = self.node("ReduceMax", [self.node("Abs", [source], f"{source}.abs"), "last axis"], f"{source}.size")
+            scale = self.node(
+                "Add", [self.node("Mul", [size, "of a level"], f"{source}.step"), "least"], f"{source}.scale"
+            )
+            level = self.node("Div", [source, scale], f"{source}.level")
+            moved = self.node("Add", [level, "zero and a half"], f"{source}.moved")
+            self._rounded[source] = self.node("Cast", [moved], f"{source}.rounded", to=_UINT8), scale
+        return self._rounded[source]
+
     def model(self, inputs: Sequence[bytes], outputs: Sequence[bytes]) -> bytes:
         graph = [
             *(_bytes(1, node) for node in self.nodes),
@@ -97,28 +114,24 @@ class _Graph:
         return b"".join([_int(1, _IR_VERSION), _before(7, sum(map(len, graph))), *graph, opsets])
 
 
-def _matmul(graph: _Graph, weights: Weights, source: str, name: str, columns: int) -> str:
-    """`source` times a 4-bit matrix of `columns` inputs, with its nibbles reordered into adjacent pairs."""
-    blocks = weights.blocks(f"{name}.w")
-    twice = blocks.view("<u2")[:, 1:]  # two bytes, whose four nibbles go into one byte of each half
-    pairs = np.empty((len(blocks), BLOCK // 2), dtype=np.uint8)
-    pairs[:, : BLOCK // 4] = (twice & 0x0F) | (twice >> 4 & 0xF0)
-    pairs[:, BLOCK // 4 :] = (twice >> 4 & 0x0F) | (twice >> 8 & 0xF0)
-    rows = len(blocks) * BLOCK // columns
+def _with_constants(graph: _Graph) -> None:
+    """What all roundings share."""
+    graph.constant("last axis", np.array([-1], dtype=np.int64))
+    graph.constant("of a level", np.array(1 / _LEVELS_OF_TOKENS, dtype=np.float32))
+    graph.constant("least", np.array(_LEAST, dtype=np.float32))
+    graph.constant("zero and a half", np.array(_ZERO + 0.5, dtype=np.float32))  # a cast cuts what follows the point
+    graph.constant("zero", np.array(_ZERO, dtype=np.uint8))
+    graph.constant("one", np.array(1, dtype=np.float32))
+
+
+def _matmul(graph: _Graph, source: str, name: str, matrix: NDArray[np.float32]) -> str:
+    """`source` times the matrix of shape (outputs, inputs), in whole numbers."""
+    steps = np.maximum(np.abs(matrix).max(axis=1), _LEAST) / np.float32(_LEVELS)
+    levels = np.ascontiguousarray(np.rint(matrix / steps[:, None]).astype(np.int8).T)
+    rounded, scale = graph.rounded(source)
+    inputs = [rounded, graph.constant(f"{name}.levels", levels), "one", graph.constant(f"{name}.steps", steps), "zero"]
     return graph.node(
-        "MatMulNBits",
-        [
-            source,
-            graph.constant(f"{name}.packed", pairs.reshape(rows, columns // BLOCK, BLOCK // 2)),
-            graph.constant(f"{name}.scales", scales(blocks).reshape(-1)),
-        ],
-        f"{name}.out",
-        _MICROSOFT,
-        K=columns,
-        N=rows,
-        bits=4,
-        block_size=BLOCK,
-        accuracy_level=_EIGHT_BIT_ACTIVATIONS,
+        "Mul", [graph.node("MatMulIntegerToFloat", inputs, f"{name}.whole", _MICROSOFT), scale], f"{name}.out"
     )
 
 
@@ -142,16 +155,13 @@ def build(weights: Weights, additions: Additions | None = None) -> bytes:
         return graph.node("SkipLayerNormalization", inputs, output, _MICROSOFT, epsilon=epsilon)
 
     def product(source: str, name: str, columns: int) -> str:
-        plain = _matmul(graph, weights, source, name, columns)
-        if additions is None or name not in additions:
-            return plain
-        down, up = (
-            graph.constant(f"{name}.{part}", matrix)
-            for part, matrix in zip(("down", "up"), additions[name], strict=True)
-        )
-        narrow = graph.node("MatMul", [source, down], f"{name}.narrow")
-        return graph.node("Add", [plain, graph.node("MatMul", [narrow, up], f"{name}.added")], f"{name}.sum")
+        matrix = dequantise(weights.blocks(f"{name}.w")).reshape(-1, columns)
+        if additions is not None and name in additions:
+            down, up = additions[name]
+            matrix += (down @ up).T
+        return _matmul(graph, source, name, matrix)
 
+    _with_constants(graph)
     state = graph.node(
         "LayerNormalization", ["x", floats("emb.ln.w"), floats("emb.ln.b")], "embedded", axis=-1, epsilon=epsilon
     )

@@ -240,7 +240,7 @@ def test_both_engines_give_the_same_vectors(onnx: E5Encoder, c_engine: E5Encoder
     assert onnx.name == c_engine.name
     for role, texts in zip(ROLES, (texts_of_all_kinds()[::2], texts_of_all_kinds()[1::2]), strict=True):
         cosines = np.sum(onnx.encode(texts, role) * c_engine.encode(texts, role), axis=1)
-        assert cosines.min() >= 0.9995
+        assert cosines.min() >= 0.997
 
 
 def test_who_may_embed_nothing_loads_no_weights_before_the_first_text(onnx: E5Encoder) -> None:
@@ -319,7 +319,7 @@ def test_long_text_is_cut_at_512_tokens_and_not_averaged(request: pytest.Fixture
 def test_both_engines_cut_long_text_at_the_same_token(onnx: E5Encoder, c_engine: E5Encoder) -> None:
     texts = ["Tom bought seven green apples, 汤姆买了七个青苹果。 " * 60, "经济政策的长篇讨论" * 200]
     cosines = np.sum(onnx.encode(texts, "query") * c_engine.encode(texts, "query"), axis=1)
-    assert cosines.min() >= 0.9995
+    assert cosines.min() >= 0.997
 
 
 def test_ten_megabytes_cost_no_more_than_what_is_read_of_them(onnx: E5Encoder) -> None:
