@@ -1,6 +1,6 @@
-"""The network that reads two messages together, in torch, to fit its additions: see `benchmarks.fit_supersession`.
+"""The network that reads two texts together, in torch, to fit its additions: see `benchmarks.fit_supersession`.
 
-It computes what `biem/adapters/embedders/supersession.py` describes, on the weights of e5, which stay as they are.
+It computes what `biem/adapters/embedders/pair_reader.py` describes, on the weights of e5, which stay as they are.
 """
 
 import math
@@ -17,11 +17,11 @@ from torch.nn import functional
 
 from biem.adapters.embedders import e5_weights
 from biem.adapters.embedders.e5_weights import Weights
-from biem.adapters.embedders.supersession import MOST_TOKENS
-from biem.ports.embedding import MessagePair
+from biem.adapters.embedders.pair_reader import MOST_TOKENS
+from biem.ports.embedding import TextPair
 
 _RANK, _DROPPED = 16, 0.1
-_RATE, _DECAY, _PASSES, _BATCH, _WARM = 6e-4, 0.01, 3, 32, 100
+_RATE, _DECAY, _BATCH, _WARM = 6e-4, 0.01, 32, 100
 _LIKE_LONG = 20
 """Batches whose pairs are sorted by length together."""
 _ADAPTED = ("q", "v", "ao", "fi", "fo")
@@ -32,12 +32,12 @@ _ADAPTED = ("q", "v", "ao", "fi", "fo")
 class Tokens:
     """The tokens of a pair."""
 
-    older: Sequence[int]
-    newer: Sequence[int]
-    at_once: bool
+    first: Sequence[int]
+    second: Sequence[int]
+    marked: bool
 
     def __len__(self) -> int:
-        return len(self.older) + len(self.newer)
+        return len(self.first) + len(self.second)
 
 
 class _Product(nn.Module):  # type: ignore[misc]  # torch is optional
@@ -93,7 +93,7 @@ class _Layer(nn.Module):  # type: ignore[misc]
 
 
 class PairNetwork(nn.Module):  # type: ignore[misc]
-    """Log-odds that the newer message of a pair ends what the older says."""
+    """Log-odds of a pair of texts."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -106,14 +106,14 @@ class PairNetwork(nn.Module):  # type: ignore[misc]
         self._positions = torch.tensor((positions + first_type)[:MOST_TOKENS])
         self._norm = [torch.tensor(self._weights.floats(f"emb.ln.{side}")) for side in "wb"]
         self.segments = nn.Parameter(torch.zeros(2, shape.hidden))
-        self.at_once = nn.Parameter(torch.zeros(shape.hidden))
+        self.mark = nn.Parameter(torch.zeros(shape.hidden))
         self.layers = nn.ModuleList(_Layer(self._weights, f"l{number}") for number in range(shape.layers))
         self.head = nn.Linear(2 * shape.hidden, 1)
 
-    def tokens(self, pair: MessagePair) -> Tokens:
+    def tokens(self, pair: TextPair) -> Tokens:
         """As the packaged model reads them."""
-        older, newer = self._pieces.ids(f"passage: {pair.older}"), self._pieces.ids(f"query: {pair.newer}")
-        return Tokens(older[:MOST_TOKENS], newer[:MOST_TOKENS], pair.at_once)
+        first, second = self._pieces.ids(f"passage: {pair.first}"), self._pieces.ids(f"query: {pair.second}")
+        return Tokens(first[:MOST_TOKENS], second[:MOST_TOKENS], pair.marked)
 
     def forward(self, batch: Sequence[Tokens]) -> Tensor:
         longest = max(map(len, batch))
@@ -121,13 +121,13 @@ class PairNetwork(nn.Module):  # type: ignore[misc]
         segment = torch.full((len(batch), longest), 2)
         place = torch.zeros((len(batch), longest), dtype=torch.long)
         for row, one in enumerate(batch):
-            size = len(one.older)
-            ids[row, : len(one)] = [*one.older, *one.newer]
-            segment[row, : len(one)] = torch.tensor([0] * size + [1] * len(one.newer))
-            place[row, : len(one)] = torch.tensor([*range(size), *range(len(one.newer))])
+            size = len(one.first)
+            ids[row, : len(one)] = [*one.first, *one.second]
+            segment[row, : len(one)] = torch.tensor([0] * size + [1] * len(one.second))
+            place[row, : len(one)] = torch.tensor([*range(size), *range(len(one.second))])
         inside = segment < 2
         x = torch.tensor(self._looked_up(ids)) + self._positions[place] + self.segments[segment.clamp(max=1)]
-        x = x + torch.tensor([float(one.at_once) for one in batch])[:, None, None] * self.at_once
+        x = x + torch.tensor([float(one.marked) for one in batch])[:, None, None] * self.mark
         x = functional.layer_norm(x, (self._hidden,), *self._norm, self._epsilon)
         for layer in self.layers:
             x = layer(x, inside[:, None, None, :])
@@ -144,7 +144,7 @@ class PairNetwork(nn.Module):  # type: ignore[misc]
         """What the packaged file holds, by name."""
         found: dict[str, Any] = {
             "segments": self.segments,
-            "at_once": self.at_once,
+            "mark": self.mark,
             "head": self.head.weight[0],
             "bias": self.head.bias[0],
         }
@@ -156,23 +156,23 @@ class PairNetwork(nn.Module):  # type: ignore[misc]
         return {name: one.detach().numpy().astype(np.float16) for name, one in found.items()}
 
 
-def fit(pairs: Sequence[MessagePair], ended: Sequence[bool], seed: int = 0) -> PairNetwork:
+def fit(pairs: Sequence[TextPair], wanted: Sequence[bool], passes: int, seed: int = 0) -> PairNetwork:
     """A network fitted to these pairs by their cross-entropy; prints its loss as it goes."""
     torch.manual_seed(seed)
     random = Random(seed)
     network = PairNetwork()
     tokens = [network.tokens(pair) for pair in pairs]
-    wanted = torch.tensor([float(one) for one in ended])
+    labels = torch.tensor([float(one) for one in wanted])
     fitted = [one for one in network.parameters() if one.requires_grad]
     descent = torch.optim.AdamW(fitted, lr=_RATE, weight_decay=_DECAY)
-    steps = _PASSES * math.ceil(len(pairs) / _BATCH)
+    steps = passes * math.ceil(len(pairs) / _BATCH)
     done, lost = 0, 0.0
     network.train()
-    for _ in range(_PASSES):
+    for _ in range(passes):
         for batch in _shuffled(tokens, random):
             for group in descent.param_groups:
                 group["lr"] = _RATE * min(1.0, done / _WARM) * max(0.02, 1 - done / steps)
-            loss = functional.binary_cross_entropy_with_logits(network([tokens[n] for n in batch]), wanted[batch])
+            loss = functional.binary_cross_entropy_with_logits(network([tokens[n] for n in batch]), labels[batch])
             descent.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(fitted, 1.0)

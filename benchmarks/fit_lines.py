@@ -290,10 +290,15 @@ def fitted(
         for one, start, end in zip(cases, starts, starts[1:], strict=False)
     ]
     known = np.array([float(one.known) for one in cases])
-    weight = weight * np.array([_WEIGHTS_OF_BLOCKS.get(one.life.partition("-")[0], 1.0) for one in cases])
+    weight = np.array([weight_of(one) for one in cases])
     kept = asdict(SilenceWeights()) if only else None
     odds, block = _weights(blocks, known, weight, folds, _PENALTY_BLOCK, kept, only)
     return line, block, odds
+
+
+def weight_of(case: Case) -> float:
+    """What its block counts in a fit."""
+    return _WEIGHTS[case.kind] * _WEIGHTS_OF_BLOCKS.get(case.life.partition("-")[0], 1.0)
 
 
 def _weights(

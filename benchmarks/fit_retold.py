@@ -36,10 +36,10 @@ from biem.adapters.analyzers import RuleAnalyzer
 from biem.config import load_settings
 from biem.domain.node import Hit
 from biem.domain.policies.succession import RetoldWeights
+from biem.engine.context.currency.succession import Succession
 from biem.engine.context.lines import LineReader
 from biem.engine.context.picking import answering
 from biem.engine.context.relevance import rate
-from biem.engine.context.succession import Succession
 
 _TOLD = Path(__file__).parent / "lives" / "told"
 _NAMES = tuple(one.name for one in fields(RetoldWeights) if one.name != "bias")
@@ -49,7 +49,7 @@ _WEIGHTS = {"lives": 1.0, "pairs": 3.0, "plain speech": 6.0}
 """What a pair of lines counts in the fit: most are of lives."""
 _FOLDS, _PENALTY = 6, 1e-3
 _HERE, _LEAST = 0.3, -1.3
-"""Log-odds from which a later line goes first, of those fitted and in `biem.engine.context.lifting`."""
+"""Log-odds from which a later line goes first, of those fitted and in `biem.engine.context.currency.lifting`."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

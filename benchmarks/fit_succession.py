@@ -36,10 +36,10 @@ from biem.adapters.embedders import directions
 from biem.config import load_settings
 from biem.domain.node import Hit
 from biem.domain.policies.succession import SuccessionWeights
+from biem.engine.context.currency.succession import Succession
 from biem.engine.context.lines import UNCHANGED, LineReader
 from biem.engine.context.picking import answering
 from biem.engine.context.relevance import rate
-from biem.engine.context.succession import Succession
 from biem.ports import Embedder
 
 Matrix = NDArray[np.float64]

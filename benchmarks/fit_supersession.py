@@ -1,7 +1,7 @@
 """Fit the model that reads two messages together: `python -m benchmarks.fit_supersession [--cache DIR] [--write]`.
 
 Needs torch (`pip install biem[bge]`) and half an hour on two cores. Learns low-rank additions to the matrices of e5
-(`biem/adapters/embedders/supersession.py`) from pairs of messages, an update or innocent:
+(`biem/adapters/embedders/pair_reader.py`) from pairs of messages, an update or innocent:
 
     pairs by hand (`benchmarks/lives/told`), but those of `HELD_OUT`,
     made pairs of `dev` templates (`benchmarks/lives/pairs.py`), and
@@ -32,9 +32,9 @@ from benchmarks.lives import pairs as made
 from benchmarks.lives.grammar import Split
 from benchmarks.lives.scripted import scripted
 from benchmarks.lives.told import told
-from biem.adapters.embedders.supersession import PACKAGED, SharedPairOdds
+from biem.adapters.embedders.pair_reader import SUPERSESSION, SharedPairOdds
 from biem.config import load_settings
-from biem.ports.embedding import MessagePair
+from biem.ports.embedding import TextPair
 
 TOLD = Path(__file__).parent / "lives" / "told"
 HELD_OUT = re.compile(r"openly/.*_1[12]\.|held_out|tempting/second_|of_all_kinds/.*_4\.|read_together/.*_[48]\.")
@@ -43,6 +43,7 @@ _MADE, _MADE_HELD_OUT, _SEED, _OTHER_SEED = 1500, 900, 1, 9
 _LIVED = {"dev": (2500, 4500), "held-out": (1500, 4000)}
 """Updates and innocent pairs of lives, at most."""
 _ONCE = timedelta(hours=1)
+_PASSES = 3
 _WRONG = (2, 10, 50)
 """Innocent pairs of 1,000."""
 
@@ -51,7 +52,7 @@ _WRONG = (2, 10, 50)
 class Labelled:
     """A pair and what becomes of its older message."""
 
-    pair: MessagePair
+    pair: TextPair
     ended: bool
 
 
@@ -70,9 +71,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from benchmarks._pair_network import fit  # noqa: PLC0415  torch is optional
 
         learnt = [*_told(held_out=False), *_made("dev", _MADE, _SEED), *_lived("dev", options.cache)]
-        network = fit([one.pair for one in learnt], [one.ended for one in learnt])
+        network = fit([one.pair for one in learnt], [one.ended for one in learnt], _PASSES)
         if options.write:
-            np.savez(PACKAGED, **network.kept())  # type: ignore[arg-type]  # its last argument is a bool
+            np.savez(SUPERSESSION, **network.kept())  # type: ignore[arg-type]  # its last argument is a bool
             print(f"fitted to {len(learnt)} pairs, {sum(one.ended for one in learnt)} of them updates")
     sets = {
         "by hand": list(_told(held_out=True)),
@@ -87,13 +88,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _told(*, held_out: bool) -> Iterator[Labelled]:
     chosen = [one for one in sorted(TOLD.rglob("*.txt")) if bool(HELD_OUT.search(one.as_posix())) == held_out]
     for pair in told(chosen):
-        yield Labelled(MessagePair(pair.older, pair.newer, pair.apart < _ONCE), pair.label == "update")
+        yield Labelled(TextPair(pair.older, pair.newer, pair.apart < _ONCE), pair.label == "update")
 
 
 def _made(split: Split, count: int, seed: int) -> Iterator[Labelled]:
     for lang in ("en", "zh"):
         for pair in made.pairs(count, seed, lang, split):
-            yield Labelled(MessagePair(pair.older, pair.newer, pair.apart < _ONCE), pair.label == "update")
+            yield Labelled(TextPair(pair.older, pair.newer, pair.apart < _ONCE), pair.label == "update")
 
 
 def _lived(split: Split, cache: Path | None) -> Iterator[Labelled]:
@@ -104,22 +105,22 @@ def _lived(split: Split, cache: Path | None) -> Iterator[Labelled]:
     for ended, most in zip((True, False), _LIVED[split], strict=True):
         for one in [one for one in found if one.update == ended][:most]:
             at_once = bool(one.older.at and one.newer.at and one.newer.at - one.older.at < _ONCE)
-            yield Labelled(MessagePair(one.older.text, one.newer.text, at_once), ended)
+            yield Labelled(TextPair(one.older.text, one.newer.text, at_once), ended)
 
 
 def _row(name: str, labelled: Sequence[Labelled]) -> dict[str, object]:
-    odds = SharedPairOdds(None, lambda: None)([one.pair for one in labelled])
+    odds = SharedPairOdds(SUPERSESSION, None, lambda: None)([one.pair for one in labelled])
     ended = np.array([one.ended for one in labelled])
     updates, innocent = odds[ended], np.sort(odds[~ended])[::-1]
     reached = {
         f"at {wrong} of 1,000": float((updates > innocent[wrong * len(innocent) // 1000]).mean()) for wrong in _WRONG
     }
-    return {"pairs": name, "updates": len(updates), "innocent": len(innocent), "auc": _auc(updates, innocent)} | reached
+    return {"pairs": name, "updates": len(updates), "innocent": len(innocent), "auc": area(updates, innocent)} | reached
 
 
-def _auc(updates: NDArray[np.float32], innocent: NDArray[np.float32]) -> float:
-    below = np.searchsorted(np.sort(innocent), updates)
-    return float(below.mean() / len(innocent))
+def area(wanted: NDArray[np.float32], others: NDArray[np.float32]) -> float:
+    """How often one that is wanted is rated above another: the area under the curve."""
+    return float(np.searchsorted(np.sort(others), wanted).mean() / len(others))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from contextlib import ExitStack
 
 from biem.adapters.embedders.directions import change_odds, courtesy_odds
-from biem.adapters.embedders.fitted import pair_odds
+from biem.adapters.embedders.fitted import ending_odds
 from biem.bootstrap.groups import Ground, Life, WritePath
 from biem.domain.text import cut_lexemes
 from biem.engine.aim.inertia import Inertia
@@ -93,7 +93,7 @@ def build_integrator(ground: Ground, *, life: Life, gate: Gate, instants: Instan
         telemetry=ground.telemetry,
         judged=ground.stores.reasoner is not None,
         change_odds=change_odds(ground.embedder.info.id),
-        pair_odds=pair_odds(ground.embedder.info.id, ground.settings.embedder.threads, ground.priority.give_way),
+        pair_odds=ending_odds(ground.embedder.info.id, ground.settings.embedder.threads, ground.priority.give_way),
     )
     return Integrator(
         checker=checker,

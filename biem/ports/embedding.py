@@ -28,17 +28,19 @@ AnswerOdds = Callable[[Vector, Vector, Vectors], NDArray[np.float32]]
 
 
 @dataclass(frozen=True, slots=True)
-class MessagePair:
-    """Two messages of one person."""
+class TextPair:
+    """Two texts that a model reads together."""
 
-    older: str
-    newer: str
-    at_once: bool = False
-    """Whether the newer follows the older within minutes, in the same conversation."""
+    first: str
+    second: str
+    marked: bool = False
+    """One fact about the pair that is not in its texts."""
 
 
-PairOdds = Callable[[Sequence[MessagePair]], NDArray[np.float32]]
-"""Log-odds that the newer message of each pair ends what the older one says, shape (n,)."""
+PairOdds = Callable[[Sequence[TextPair]], NDArray[np.float32]]
+"""Log-odds of each pair, shape (n,), of what a model was fitted to: that the second of two messages ends what the first
+says (marked: it follows within minutes, in the same conversation), or that a line answers a question (marked: the
+assistant said it)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from biem.adapters.embedders.answers import answer_odds
 from biem.adapters.embedders.directions import agenda_odds, change_odds, list_odds, personal_odds
 from biem.adapters.embedders.query_map import list_map, map_by_kind, query_map
-from biem.ports.embedding import Fitted, MessagePair, PairOdds
+from biem.ports.embedding import Fitted, PairOdds, TextPair
 
 
 def fitted_to(embedder_id: str) -> Fitted:
@@ -24,17 +24,27 @@ def fitted_to(embedder_id: str) -> Fitted:
     )
 
 
-def pair_odds(embedder_id: str, threads: int | None, give_way: Callable[[], None]) -> PairOdds | None:
-    """The log-odds of the model that reads two messages together, loaded at the first pair (`supersession`).
+def ending_odds(embedder_id: str, threads: int | None, give_way: Callable[[], None]) -> PairOdds | None:
+    """That the second of two messages ends what the first says, read together; None as `_read_by` says."""
+    return _read_by("SUPERSESSION", embedder_id, threads, give_way)
+
+
+def reading_odds(embedder_id: str, threads: int | None) -> PairOdds | None:
+    """That a line answers a question, read together; None as `_read_by` says."""
+    return _read_by("ANSWERING", embedder_id, threads, lambda: None)
+
+
+def _read_by(weights: str, embedder_id: str, threads: int | None, give_way: Callable[[], None]) -> PairOdds | None:
+    """The log-odds of a model of `pair_reader`, loaded at the first pair.
 
     None for other embedders than e5, and where onnxruntime is not installed. `give_way` is called before each batch.
     """
     if not embedder_id.startswith("multilingual-e5-small") or not importlib.util.find_spec("onnxruntime"):
         return None
 
-    def odds(pairs: Sequence[MessagePair]) -> NDArray[np.float32]:
-        from biem.adapters.embedders.supersession import SharedPairOdds  # noqa: PLC0415  most processes read no pair
+    def odds(pairs: Sequence[TextPair]) -> NDArray[np.float32]:
+        from biem.adapters.embedders import pair_reader  # noqa: PLC0415  most processes read no pair
 
-        return SharedPairOdds(threads, give_way)(pairs)
+        return pair_reader.SharedPairOdds(getattr(pair_reader, weights), threads, give_way)(pairs)
 
     return odds

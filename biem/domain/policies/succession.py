@@ -7,7 +7,7 @@ from biem.domain.policies.confidence import require_finite
 
 @dataclass(frozen=True, slots=True)
 class SuccessionWeights:
-    """Log-odds per unit of each feature; see `biem.engine.context.succession`.
+    """Log-odds per unit of each feature; see `biem.engine.context.currency.succession`.
 
     Fitted by `benchmarks.fit_succession` to the lines of lives, made ones and those written by hand (ADR 0055).
     """

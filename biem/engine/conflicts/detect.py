@@ -27,7 +27,7 @@ from biem.engine.conflicts.passages import compare
 from biem.ports import Clock, Embedder, Vector
 from biem.ports.conflicts import ConflictFinding, ConflictNeighbours, Conflicts, Peer
 from biem.ports.contradiction import ContradictionRules
-from biem.ports.embedding import DirectionOdds, MessagePair, PairOdds
+from biem.ports.embedding import DirectionOdds, PairOdds, TextPair
 from biem.telemetry import Telemetry
 
 _RIGHT_AFTER = timedelta(minutes=10)
@@ -275,9 +275,9 @@ class _Compared:
     """As in `Statement`."""
 
 
-def _as_read(pair: _Compared, claim: str = "") -> MessagePair:
+def _as_read(pair: _Compared, claim: str = "") -> TextPair:
     """The pair, or one claim of its older message with the newer, in simplified characters (ADR 0091)."""
-    return MessagePair(simplified(claim or pair.older.text), simplified(pair.newer.text), pair.follows)
+    return TextPair(simplified(claim or pair.older.text), simplified(pair.newer.text), pair.follows)
 
 
 def _may_compare(older: Peer, newer: Peer) -> bool:

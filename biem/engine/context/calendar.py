@@ -16,8 +16,8 @@ from biem.domain.scope import Scope
 from biem.domain.speech.reports import is_report
 from biem.domain.times.asked import AskedTime
 from biem.domain.times.events import happening
+from biem.engine.context.currency.rescheduled import is_called_off, tells_of_any_move, tells_of_move
 from biem.engine.context.picking import Bar
-from biem.engine.context.rescheduled import is_called_off, tells_of_any_move, tells_of_move
 from biem.ports import Filter, Records
 
 _MOST_READ = 2_000

@@ -15,9 +15,8 @@ from biem.domain.node import Hit
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.scores import probability
 from biem.domain.text import jaccard
-from biem.engine.context.echoes import echoed, lift_repeated
-from biem.engine.context.late_corrections import lift_late_corrections
-from biem.engine.context.lifting import (
+from biem.engine.context.currency.late_corrections import lift_late_corrections
+from biem.engine.context.currency.lifting import (
     lift_predecessors,
     lift_reason,
     lift_successors,
@@ -25,14 +24,16 @@ from biem.engine.context.lifting import (
     show_disputing,
     show_possible_successor,
 )
+from biem.engine.context.currency.replacements import lift_former, lift_replacements, lift_reported_changes
+from biem.engine.context.currency.succession import Succession
+from biem.engine.context.echoes import echoed, lift_repeated
 from biem.engine.context.lines import LineQuestion, LineReader, RatedLine, odds, only_asks
 from biem.engine.context.relevance import are_of_several_people, rate
-from biem.engine.context.replacements import lift_former, lift_replacements, lift_reported_changes
 from biem.engine.context.silence import sureness
-from biem.engine.context.succession import Succession
 from biem.engine.query.question import asks_for_a_reason
 from biem.ports import Analyzer
 from biem.ports.contradiction import ContradictionRules
+from biem.ports.embedding import PairOdds
 
 LOOKED_AT = 20
 """Hits considered for a block: twenty hold nearly all answers that forty hold."""
@@ -66,11 +67,19 @@ class Bar:
 class Picker:
     """Chooses the lines of a block."""
 
-    def __init__(self, rules: ContradictionRules, analyzer: Analyzer, policy: ContextPolicy) -> None:
+    def __init__(
+        self,
+        rules: ContradictionRules,
+        analyzer: Analyzer,
+        policy: ContextPolicy,
+        read_odds: PairOdds | None = None,
+    ) -> None:
+        """`read_odds`: that a line answers a question, both read together; None: lines are not read."""
         self._reader = LineReader(rules, analyzer)
         self._rules = rules
         self._terms_of = analyzer.lexemes
         self._policy = policy
+        self._read_odds = read_odds
 
     def pick(
         self,
@@ -113,6 +122,8 @@ class Picker:
         sure = None if confidence is None else _sure(confidence, lines, measured, asked)
         if of_list and not (lines and _are_of_many(lines, lists)):
             return self.choose(hits, question, confidence, most, personal)
+        if sure is not None and lines and not of_list and bar is None:
+            sure = self._read(lines, asked, sure)
         if of_list and lines:
             from biem.engine.context.members import membership, rate_members  # noqa: PLC0415  few ask for a list
 
@@ -135,6 +146,14 @@ class Picker:
         lift_repeated(lines, self._terms_of)
         shown = sorted((line for line in lines if line.worth >= least), key=_by_worth)
         return _whole([line.hit for line in shown], hits)[:most], sure
+
+    def _read(self, lines: Sequence[RatedLine], asked: LineQuestion, sure: float) -> float:
+        """The sureness after the likeliest lines were read, with their worth corrected."""
+        if self._read_odds is None or not self._policy.readings or are_of_several_people(lines):
+            return sure
+        from biem.engine.context.reading import read  # noqa: PLC0415  other embedders than e5 have no such model
+
+        return read(lines, asked, sure, self._read_odds, self._policy.readings)
 
     def sureness(self, hits: Sequence[Hit], question: str, confidence: float, personal: float = 0.0) -> float:
         """The probability, 0 to 1, that one of the hits answers; `min_confidence` is its threshold."""

@@ -21,7 +21,7 @@ from biem.engine.remember.writer import Writer
 from biem.errors import AlreadyDecided, InvalidInput
 from biem.ports import Records, Vectors
 from biem.ports.conflicts import Claimed, ConflictFinding, Conflicts, Peer
-from biem.ports.embedding import DirectionOdds, MessagePair, PairOdds
+from biem.ports.embedding import DirectionOdds, PairOdds, TextPair
 from biem.ports.reasoner import Judgement, Reasoner
 from biem.telemetry import Telemetry
 from tests.support.fakes import START, HeldClock, WordEmbedder
@@ -159,9 +159,9 @@ class Reader:
 
     def __init__(self, odds: float) -> None:
         self.odds = odds
-        self.asked: list[MessagePair] = []
+        self.asked: list[TextPair] = []
 
-    def __call__(self, pairs: Sequence[MessagePair]) -> NDArray[np.float32]:
+    def __call__(self, pairs: Sequence[TextPair]) -> NDArray[np.float32]:
         self.asked += pairs
         return np.full(len(pairs), self.odds, np.float32)
 
@@ -190,9 +190,9 @@ class TestReadTogether:
         reader = Reader(NO)
         world.check(decided, asks, pair_odds=reader)
 
-        assert MessagePair("off here here", "home Oslo here") in reader.asked
-        assert all((pair.older, pair.newer) != ("home Rome here", "home Oslo here") for pair in reader.asked)
-        assert all(not pair.newer.endswith("?") for pair in reader.asked)
+        assert TextPair("off here here", "home Oslo here") in reader.asked
+        assert all((pair.first, pair.second) != ("home Rome here", "home Oslo here") for pair in reader.asked)
+        assert all(not pair.second.endswith("?") for pair in reader.asked)
 
     def test_a_weak_verdict_of_a_rule_gives_way_to_a_sure_reading_only(self, world: World) -> None:
         world.add("home Rome")
@@ -210,8 +210,8 @@ class TestReadTogether:
         fresh = world.add("off the splint", 1)
 
         class Ends(Reader):
-            def __call__(self, pairs: Sequence[MessagePair]) -> NDArray[np.float32]:
-                return np.array([SURE if "splint" in pair.older else NO for pair in pairs], np.float32)
+            def __call__(self, pairs: Sequence[TextPair]) -> NDArray[np.float32]:
+                return np.array([SURE if "splint" in pair.first else NO for pair in pairs], np.float32)
 
         [finding] = world.check(fresh, pair_odds=Ends(SURE))
 
@@ -238,7 +238,7 @@ class TestReadTogether:
         reader = Reader(NO)
         world.check(fresh, pair_odds=reader)
 
-        assert [pair.older for pair in reader.asked] == known[: POLICY.readings]
+        assert [pair.first for pair in reader.asked] == known[: POLICY.readings]
 
     def test_traditional_characters_are_read_as_simplified_ones(self, world: World) -> None:
         world.add("手上 打著 石膏 的 繃帶")
@@ -247,7 +247,7 @@ class TestReadTogether:
         reader = Reader(NO)
         world.check(fresh, pair_odds=reader)
 
-        assert reader.asked == [MessagePair("手上 打着 石膏 的 绷带", "石膏 拆了 的 绷带")]
+        assert reader.asked == [TextPair("手上 打着 石膏 的 绷带", "石膏 拆了 的 绷带")]
 
     def test_what_tells_of_no_change_by_its_vector_is_not_read(self, world: World) -> None:
         world.add("wear the splint")

@@ -3,7 +3,7 @@
 import pytest
 
 from biem.adapters import contradiction
-from biem.engine.context.former_values import denies_former, gives_way
+from biem.engine.context.currency.former_values import denies_former, gives_way
 
 RULES = contradiction.build()
 

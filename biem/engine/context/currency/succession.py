@@ -20,12 +20,12 @@ from biem.domain.policies.succession import RetoldWeights, SuccessionWeights
 from biem.domain.retention import ASSISTANT
 from biem.domain.speech.acts import is_statement
 from biem.domain.text import is_han, jaccard, share
-from biem.engine.context.former_values import denies_former, gives_way
+from biem.engine.context.currency.former_values import denies_former, gives_way
+from biem.engine.context.currency.rescheduled import tells_of_move
 from biem.engine.context.lines import UNCHANGED, LineQuestion, RatedLine, rarity
 from biem.engine.context.modifiers import has_other_modifier, has_other_subject
 from biem.engine.context.occasions import is_exception
 from biem.engine.context.persons import ACTING, PETS, UNNAMED, names_owner, states_own
-from biem.engine.context.rescheduled import tells_of_move
 from biem.engine.context.same_subject import (
     are_same,
     closest_before,

@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 
 from biem.domain.retention import ASSISTANT
 from biem.domain.text import late
+from biem.engine.context.currency.succession import Succession
 from biem.engine.context.lines import RatedLine
 from biem.engine.context.same_subject import lift, likeness
-from biem.engine.context.succession import Succession
 
 _LEAST = -1.3
 """Log-odds from which a later line goes first. A former value in the first line misleads, a line too many does not."""

@@ -7,8 +7,8 @@ import pytest
 from biem.adapters import contradiction
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.domain.policies.context import ContextPolicy
+from biem.engine.context.currency.rescheduled import tells_of_move
 from biem.engine.context.picking import Picker
-from biem.engine.context.rescheduled import tells_of_move
 from tests.unit.engine.context.measured_hits import hit, measured
 
 PICKER = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy())

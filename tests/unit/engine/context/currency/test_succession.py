@@ -11,9 +11,9 @@ from biem.adapters.analyzers import RuleAnalyzer
 from biem.adapters.embedders.directions import change_odds
 from biem.domain.node import Hit
 from biem.domain.policies.context import ContextPolicy
+from biem.engine.context.currency.succession import Succession
 from biem.engine.context.lines import LineReader
 from biem.engine.context.picking import Picker
-from biem.engine.context.succession import Succession
 from tests.unit.engine.context.measured_hits import hit, measured
 
 PICKER = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy())

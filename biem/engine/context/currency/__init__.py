@@ -1,0 +1,1 @@
+"""Which of several lines tells how things are now: successors, replacements, corrections, former values."""
