@@ -43,7 +43,7 @@ from biem.domain.policies.context import ContextPolicy
 from biem.domain.retention import ASSISTANT
 from biem.domain.text import is_han
 from biem.engine.context.lines import LineReader, odds
-from biem.engine.context.reading import FURTHEST, pairs_of
+from biem.engine.context.reading import readings
 from biem.engine.context.relevance import rate
 from biem.engine.context.silence import sureness
 from biem.ports import Embedder
@@ -165,8 +165,7 @@ def _print_weights(lives: Sequence[facts.Life], embedder: Embedder, odds_of: Pai
     for place, case in enumerate(cases):
         rate(case.lines, case.question)
         likely = sorted(range(len(case.lines)), key=lambda n: -case.lines[n].worth)[:most]
-        found = odds_of(pairs_of([case.lines[n] for n in likely], case.question))
-        read.append(np.clip(found, -FURTHEST, FURTHEST).astype(np.float64))
+        read.append(np.array(readings([case.lines[n] for n in likely], case.question, odds_of)))
         rated += [[case.lines[n].worth, one] for n, one in zip(likely, read[-1].tolist(), strict=True)]
         about += [float(case.about[n]) for n in likely]
         of += [place] * len(likely)

@@ -12,18 +12,18 @@ from biem.domain.policies.confidence import require_finite
 class ReadingWeights:
     """Log-odds; see `biem.engine.context.reading`."""
 
-    line_bias: float = -0.13
+    line_bias: float = -0.15
     line_prior: float = 0.5
     """Per unit of the worth of a line before it was read."""
-    line_read: float = 0.54
+    line_read: float = 0.55
     """Per unit of the log-odds of its reading."""
     bias: float = 0.4
     """.2 below the fitted one: as many answers as lines for unknown matters are gained by reading."""
-    prior: float = 0.36
+    prior: float = 0.37
     """Per unit of the sureness before lines were read."""
-    most: float = 0.48
+    most: float = 0.5
     """Per unit of the highest log-odds of a reading."""
-    own: float = 0.14
+    own: float = 0.12
     """Per unit of the log-odds of the reading of the line that is likeliest then; 0 without one."""
 
     def __post_init__(self) -> None:

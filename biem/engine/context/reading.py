@@ -15,38 +15,55 @@ from biem.domain.policies.reading import ReadingWeights
 from biem.domain.retention import ASSISTANT
 from biem.domain.scores import probability
 from biem.domain.speech.acts import asking_part
+from biem.domain.speech.first_person import in_first_person
 from biem.domain.text import simplified
+from biem.domain.tokens import estimate_tokens
 from biem.engine.context.lines import BEGINNING, LineQuestion, RatedLine, odds
+from biem.engine.context.relevance import states_it
 from biem.ports.embedding import PairOdds, TextPair
 
 _WEIGHTS = ReadingWeights()
-FURTHEST = 5.0
-"""Log-odds at which those that were read are capped."""
+FURTHEST = 4.0
+"""Log-odds at which those of a reading are capped …"""
+LEAST_STATED = 0.0
+"""… and the least of a line that states what is asked for: "work as an editor" for "What do I do for a living?"."""
+MOST_TOKENS = 100
+"""Longer lines are not read: the model sees their beginnings only, and the answer may stand behind it."""
 
 
 def read(lines: Sequence[RatedLine], question: LineQuestion, sure: float, odds_of: PairOdds, most: int) -> float:
-    """Correct the worth of the likeliest `most` lines; returns the corrected sureness."""
+    """Correct the worth of the likeliest `most` lines; returns the corrected sureness.
+
+    Where one of them is too long to be read, the sureness does not fall.
+    """
     likely = sorted(lines, key=lambda line: -line.worth)[:most]
-    read_odds = [min(max(one, -FURTHEST), FURTHEST) for one in odds_of(pairs_of(likely, question)).tolist()]
-    found = {id(line): one for line, one in zip(likely, read_odds, strict=True)}
-    for line in likely:
+    short = [line for line in likely if estimate_tokens(line.hit.node.text) <= MOST_TOKENS]
+    if not short:
+        return sure
+    found = {id(line): one for line, one in zip(short, readings(short, question, odds_of), strict=True)}
+    for line in short:
         told = line.worth - line.answering
         line.worth = _WEIGHTS.line_bias + _WEIGHTS.line_prior * line.worth + _WEIGHTS.line_read * found[id(line)]
         line.answering = line.worth - told
     own = found.get(id(max(lines, key=lambda line: line.worth)), 0.0)
-    return probability(
-        _WEIGHTS.bias + _WEIGHTS.prior * odds(sure) + _WEIGHTS.most * max(read_odds) + _WEIGHTS.own * own
+    corrected = probability(
+        _WEIGHTS.bias + _WEIGHTS.prior * odds(sure) + _WEIGHTS.most * max(found.values()) + _WEIGHTS.own * own
     )
+    return corrected if len(short) == len(likely) else max(sure, corrected)
 
 
-def pairs_of(lines: Sequence[RatedLine], question: LineQuestion) -> list[TextPair]:
-    """Each line with the question, as the model reads them."""
+def readings(lines: Sequence[RatedLine], question: LineQuestion, odds_of: PairOdds) -> list[float]:
+    """The log-odds that each line answers, within limits."""
     asked = simplified(question.text)
-    return [TextPair(simplified(_text(line)), asked, line.hit.node.source == ASSISTANT) for line in lines]
+    pairs = [TextPair(simplified(_text(line)), asked, line.hit.node.source == ASSISTANT) for line in lines]
+    return [
+        min(max(one, LEAST_STATED if states_it(line, question) else -FURTHEST), FURTHEST)
+        for line, one in zip(lines, odds_of(pairs).tolist(), strict=True)
+    ]
 
 
 def _text(line: RatedLine) -> str:
-    """The text of a line, after the question that it answers."""
+    """The text of a line in the user's own words, after the question that it answers."""
     hit = line.hit
     asked = "" if hit.answers is None else asking_part(hit.answers.text[:BEGINNING])
-    return f"{asked} {hit.node.text[:BEGINNING]}".strip()
+    return f"{asked} {in_first_person(hit.node.text, fact=hit.node.kind != 'event')}".strip()

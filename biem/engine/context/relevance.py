@@ -109,9 +109,7 @@ def line_features(lines: Sequence[RatedLine], question: LineQuestion) -> list[di
                 "other_person_of_topic": float(line.foreign >= FOREIGN and common_topics),
                 "of_relatives": float(_is_of_relatives(told, asked)),
                 "of_other_relatives": float(bool(kin and asked_kin) and kin.isdisjoint(asked_kin)),
-                "stated": float(
-                    told.holds and told.persons <= asked.persons and bool(asked.attributes & told.attributes)
-                ),
+                "stated": float(_states(told, asked)),
                 "no_value": float(event and not asked.wants <= told.gives),
                 "other_one": float(bool(asked.which and told.which) and asked.which.isdisjoint(told.which)),
                 "past": float(told.past and question.now),
@@ -157,6 +155,15 @@ def answering_odds(lines: Sequence[RatedLine], question: LineQuestion) -> list[f
 def _is_of_relatives(told: Matter, asked: Matter) -> bool:
     """Whether it is about relatives alone, and the question about the user: my stepson's bank, and mine."""
     return asked.persons == {"me"} and bool(told.persons) and told.persons == relatives(told)
+
+
+def states_it(line: RatedLine, question: LineQuestion) -> bool:
+    """Whether it states an attribute in question of the persons in question, with a value of the kind asked for."""
+    return _states(line.matter, question.matter) and question.matter.wants <= line.matter.gives
+
+
+def _states(told: Matter, asked: Matter) -> bool:
+    return told.holds and told.persons <= asked.persons and bool(asked.attributes & told.attributes)
 
 
 def _may_answer(line: RatedLine, question: LineQuestion) -> bool:

@@ -277,7 +277,7 @@ def test_what_an_agent_has_done_for_the_user_is_known_and_the_last_of_it_comes_f
         (
             ("User repairs clocks in Ghent", "The user prefers answers in short paragraphs", "Owns a folding canoe"),
             "User sold the folding canoe and bought a rowing boat",
-            {"Where does the user repair clocks?": 0, "How long should paragraphs for me be?": 1},
+            {"Where does the user repair clocks?": 0, "Do I like short or long paragraphs?": 1},
         ),
         (
             ("用户在根特修钟表", "用户喜欢简短的段落", "用户有一条折叠皮艇"),

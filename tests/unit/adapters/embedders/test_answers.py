@@ -33,7 +33,7 @@ def test_answered_questions_are_told_from_near_ones_better_than_by_likeness(file
         odds, turned = answer_odds(embedder.info.id), query_map(embedder.info.id)
         assert odds is not None
         assert turned is not None
-        for one in list(messages_in([file]))[:30]:
+        for one in list(messages_in([file]))[:60]:
             told = embedder.embed([one.text], "passage")
             for answered, texts in ((True, one.answered), (False, one.near)):
                 queries = embedder.embed(texts, "query")
