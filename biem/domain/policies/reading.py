@@ -18,7 +18,7 @@ class ReadingWeights:
     line_read: float = 0.55
     """Per unit of the log-odds of its reading."""
     bias: float = 0.4
-    """.2 below the fitted one: as many answers as lines for unknown matters are gained by reading."""
+    """.2 below the fitted one, so that reading gains both answers and silence, as chosen on these lives."""
     prior: float = 0.37
     """Per unit of the sureness before lines were read."""
     most: float = 0.5

@@ -63,7 +63,8 @@ def readings(lines: Sequence[RatedLine], question: LineQuestion, odds_of: PairOd
 
 
 def _text(line: RatedLine) -> str:
-    """The text of a line in the user's own words, after the question that it answers."""
+    """The text of a line in the user's own words, after the question that it answers or what its pronoun refers to."""
     hit = line.hit
-    asked = "" if hit.answers is None else asking_part(hit.answers.text[:BEGINNING])
-    return f"{asked} {in_first_person(hit.node.text, fact=hit.node.kind != 'event')}".strip()
+    before = hit.refers_to.text[:BEGINNING] if hit.refers_to else ""
+    before = asking_part(hit.answers.text[:BEGINNING]) if hit.answers else before
+    return f"{before} {in_first_person(hit.node.text, fact=hit.node.kind != 'event')}".strip()

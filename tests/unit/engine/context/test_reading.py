@@ -81,6 +81,15 @@ def test_a_line_is_read_after_the_question_that_it_answers_and_in_simplified_cha
     assert reader.asked == [TextPair("你家猫叫什么名字？ 叫阿财。", "我家猫叫什么？")]
 
 
+def test_a_line_with_a_pronoun_is_read_after_the_message_that_names_whom_it_means() -> None:
+    reader = Reader(lambda _: 0.0)
+    picker = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy(), reader)
+    [answer] = measured("老郭的号码呢？", [hit("他新手机尾号2219。", 0.6)])
+    named = replace(answer.node, id="n", text="老郭换手机了。")
+    picker.choose([replace(answer, refers_to=named)], "老郭的号码呢？", 0.9)
+    assert reader.asked == [TextPair("老郭换手机了。 他新手机尾号2219。", "老郭的号码呢？")]
+
+
 def test_the_model_is_told_that_the_assistant_said_a_line() -> None:
     reader = Reader(lambda _: 0.0)
     picker = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy(), reader)
