@@ -21,6 +21,7 @@ import numpy as np
 from biem.domain.conflict import READ_TOGETHER, Conflict, Statement, Verdict
 from biem.domain.node import Node, new_id
 from biem.domain.policies.conflicts import ConflictPolicy
+from biem.domain.prompt.contents import role_of
 from biem.domain.scope import Scope
 from biem.domain.text import simplified
 from biem.engine.conflicts.passages import compare
@@ -207,7 +208,7 @@ class ConflictChecker:
         """Whether no rule decides about two short and similar messages, of which the newer may tell of a change."""
         if pair.older.long or pair.newer.long or pair.similarity < self._policy.read_similarity:
             return False
-        if pair.newer.source == "assistant":
+        if _by_program(pair.newer):
             return False  # its acknowledgements resemble what it acknowledges
         if changed is not None and changed < self._policy.read_change:
             return False
@@ -360,7 +361,12 @@ def _following(peers: Sequence[Peer]) -> dict[str, str]:
 
 def _overruled(older: Peer, newer: Peer) -> bool:
     """Whether a model's own words would supersede a user's: only a person may decide that."""
-    return newer.source == "assistant" and older.source != "assistant"
+    return _by_program(newer) and not _by_program(older)
+
+
+def _by_program(peer: Peer) -> bool:
+    """Whether a model said it; imported messages often have a speaker only."""
+    return "assistant" in (peer.source, role_of(peer.speaker))
 
 
 def _replies(newer: Peer, older: Peer) -> bool:

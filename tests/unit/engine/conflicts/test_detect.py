@@ -259,6 +259,14 @@ class TestReadTogether:
 
         assert (findings, reader.asked) == ([], [])
 
+    @pytest.mark.parametrize("by", [{"source": "assistant"}, {"speaker": "Assistant"}])
+    def test_what_a_model_says_is_not_read(self, world: World, by: dict[str, Any]) -> None:
+        world.add("wear the splint", **by)
+        reader = Reader(SURE)
+        findings = world.check(world.add("off the splint", 1, **by), pair_odds=reader)
+
+        assert (findings, reader.asked) == ([], [])
+
     def test_long_texts_and_unlike_ones_are_not_read(self, world: World) -> None:
         world.add("splint " * POLICY.max_statement_chars)
         world.add("a b c d e f g h i j k l m n o p q r s splint")
@@ -406,6 +414,8 @@ class TestChecking:
             ({"source": "user"}, {"source": "assistant"}, False, False),
             ({"source": "assistant"}, {"source": "assistant"}, True, True),
             ({"source": "assistant"}, {"source": "user"}, True, True),
+            ({"speaker": "助手"}, {"speaker": "助手"}, True, True),
+            ({"speaker": "jana"}, {"speaker": "Assistant"}, False, False),
         ],
     )
     def test_what_is_precious_or_said_by_the_user_is_not_superseded_by_a_rule_alone(
