@@ -1,6 +1,6 @@
 """Builds the read path: search, profiles, typed recall, reranker, context block."""
 
-from biem.adapters.embedders.fitted import fitted_to, reading_odds
+from biem.adapters.embedders.fitted import fitted_to, pair_readers
 from biem.bootstrap.groups import Ground, Life, ReadPath
 from biem.domain.scope import Scope
 from biem.engine.aim.route import Router
@@ -142,5 +142,5 @@ def build_context(ground: Ground) -> ContextBuilder:
         policy=ground.policies.context,
         telemetry=ground.telemetry,
         count=ground.count,
-        read_odds=reading_odds(ground.embedder.info.id, ground.settings.embedder.threads),
+        readers=pair_readers(ground.embedder.info.id, ground.settings.embedder.threads),
     )

@@ -44,6 +44,19 @@ assistant said it)."""
 
 
 @dataclass(frozen=True, slots=True)
+class PairReaders:
+    """Models that read two texts together; None where there is none."""
+
+    answering: PairOdds | None = None
+    """That a line answers a question."""
+    ending: PairOdds | None = None
+    """That the second of two messages ends what the first says."""
+
+
+NO_READERS = PairReaders()
+
+
+@dataclass(frozen=True, slots=True)
 class Fitted:
     """What was fitted to the space of one embedder; all None for a model that nothing was fitted to."""
 

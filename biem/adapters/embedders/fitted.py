@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from biem.adapters.embedders.answers import answer_odds
 from biem.adapters.embedders.directions import agenda_odds, change_odds, list_odds, personal_odds
 from biem.adapters.embedders.query_map import list_map, map_by_kind, query_map
-from biem.ports.embedding import Fitted, PairOdds, TextPair
+from biem.ports.embedding import Fitted, PairOdds, PairReaders, TextPair
 
 
 def fitted_to(embedder_id: str) -> Fitted:
@@ -29,9 +29,9 @@ def ending_odds(embedder_id: str, threads: int | None, give_way: Callable[[], No
     return _read_by("SUPERSESSION", embedder_id, threads, give_way)
 
 
-def reading_odds(embedder_id: str, threads: int | None) -> PairOdds | None:
-    """That a line answers a question, read together; None as `_read_by` says."""
-    return _read_by("ANSWERING", embedder_id, threads, lambda: None)
+def pair_readers(embedder_id: str, threads: int | None) -> PairReaders:
+    """What a block is read with; None as `_read_by` says."""
+    return PairReaders(*(_read_by(one, embedder_id, threads, lambda: None) for one in ("ANSWERING", "SUPERSESSION")))
 
 
 def _read_by(weights: str, embedder_id: str, threads: int | None, give_way: Callable[[], None]) -> PairOdds | None:

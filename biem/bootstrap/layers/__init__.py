@@ -93,7 +93,7 @@ def build_layers(
 
 def build_windows(ground: Ground, *, recaller: Recaller, notes: NoteSystem, shelf: "ShelfReader") -> "WindowBuilder":
     """Whole windows; what was found is shown as in a block, with other limits."""
-    from biem.adapters.embedders.fitted import reading_odds
+    from biem.adapters.embedders.fitted import pair_readers
     from biem.engine.context.relevance_filter import RelevanceFilter
     from biem.engine.context.sections import ContextBuilder
     from biem.engine.recall.rerank import Choice
@@ -121,7 +121,7 @@ def build_windows(ground: Ground, *, recaller: Recaller, notes: NoteSystem, shel
         policy=shown,
         telemetry=Telemetry(),  # the window is one operation, and its span has this part
         count=ground.count,
-        read_odds=reading_odds(ground.embedder.info.id, ground.settings.embedder.threads),
+        readers=pair_readers(ground.embedder.info.id, ground.settings.embedder.threads),
     )
     parts = WindowParts(
         recaller=recaller,

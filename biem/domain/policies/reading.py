@@ -1,4 +1,4 @@
-"""The weights by which a block takes the readings of its likeliest lines into account.
+"""The weights by which a block takes readings into account.
 
 Fitted by `benchmarks.fit_reading` to lives that the model which reads was not fitted to (ADR 0096).
 """
@@ -10,21 +10,30 @@ from biem.domain.policies.confidence import require_finite
 
 @dataclass(frozen=True, slots=True)
 class ReadingWeights:
-    """Log-odds; see `biem.engine.context.reading`."""
+    """Log-odds; see `biem.engine.context.reading` and `…currency.successor_reading`."""
 
     line_bias: float = -0.15
-    line_prior: float = 0.5
+    line_prior: float = 0.54
     """Per unit of the worth of a line before it was read."""
-    line_read: float = 0.55
+    line_read: float = 0.43
     """Per unit of the log-odds of its reading."""
-    bias: float = 0.4
+    bias: float = 0.33
     """.2 below the fitted one, so that reading gains both answers and silence, as chosen on these lives."""
-    prior: float = 0.37
+    prior: float = 0.39
     """Per unit of the sureness before lines were read."""
-    most: float = 0.5
+    most: float = 0.43
     """Per unit of the highest log-odds of a reading."""
-    own: float = 0.12
+    own: float = 0.09
     """Per unit of the log-odds of the reading of the line that is likeliest then; 0 without one."""
+
+    successor_bias: float = 0.25
+    """.2 above the fitted one: a former value in the first line misleads, a line too many does not."""
+    successor_prior: float = 0.84
+    """Per unit of the log-odds, before both were read, that a later line tells how an earlier one stands now."""
+    successor_ends: float = 0.27
+    """Per unit of the log-odds, of their reading, that the later line ends what the earlier says."""
+    successor_answers: float = 0.545
+    """Per unit of the log-odds, of its reading, that the later line answers the question."""
 
     def __post_init__(self) -> None:
         require_finite(self)

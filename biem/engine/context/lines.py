@@ -116,6 +116,8 @@ class RatedLine:
     answering: float = 0.0
     """The part of `worth` that vectors say of an answer. A successor may mention the matter in question in passing
     only, so that succession is read without it."""
+    reading: float | None = None
+    """Log-odds that it answers, read together with the question; None if it was not read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from biem.engine.context.silence import sureness
 from biem.engine.query.question import asks_for_a_reason
 from biem.ports import Analyzer
 from biem.ports.contradiction import ContradictionRules
-from biem.ports.embedding import PairOdds
+from biem.ports.embedding import NO_READERS, PairReaders
 
 LOOKED_AT = 20
 """Hits considered for a block: twenty hold nearly all answers that forty hold."""
@@ -72,14 +72,14 @@ class Picker:
         rules: ContradictionRules,
         analyzer: Analyzer,
         policy: ContextPolicy,
-        read_odds: PairOdds | None = None,
+        readers: PairReaders = NO_READERS,
     ) -> None:
-        """`read_odds`: that a line answers a question, both read together; None: lines are not read."""
+        """`readers`: without one, lines are not read with the question, or not with each other."""
         self._reader = LineReader(rules, analyzer)
         self._rules = rules
         self._terms_of = analyzer.lexemes
         self._policy = policy
-        self._read_odds = read_odds
+        self._readers = readers
 
     def pick(
         self,
@@ -149,11 +149,12 @@ class Picker:
 
     def _read(self, lines: Sequence[RatedLine], asked: LineQuestion, sure: float) -> float:
         """The sureness after the likeliest lines were read, with their worth corrected."""
-        if self._read_odds is None or not self._policy.readings or are_of_several_people(lines):
+        answering = self._readers.answering
+        if answering is None or not self._policy.readings or are_of_several_people(lines):
             return sure
         from biem.engine.context.reading import read  # noqa: PLC0415  other embedders than e5 have no such model
 
-        return read(lines, asked, sure, self._read_odds, self._policy.readings)
+        return read(lines, asked, sure, answering, self._policy.readings)
 
     def sureness(self, hits: Sequence[Hit], question: str, confidence: float, personal: float = 0.0) -> float:
         """The probability, 0 to 1, that one of the hits answers; `min_confidence` is its threshold."""
@@ -200,7 +201,7 @@ class Picker:
         """
         if question.now or ("time" in question.matter.wants and not question.former):
             lift_replacements(lines, question)
-            succession = Succession(lines, question)
+            succession = self._succession(lines, question, least)
             if are_of_several_people(lines):
                 lift_sure_successors(lines, succession, least)
                 lift_reported_changes(lines)
@@ -211,8 +212,18 @@ class Picker:
             lift_former(lines)
             lift_predecessors(lines, Succession(lines, question), least)
         elif _OF_AN_ACT.search(question.text):
-            lift_sure_successors(lines, Succession(lines, question), least)
+            lift_sure_successors(lines, self._succession(lines, question, least), least)
         show_disputing(lines, least)
+
+    def _succession(self, lines: Sequence[RatedLine], question: LineQuestion, least: float) -> Succession:
+        """Which line succeeds which, after the lines that may be shown were read with later ones."""
+        succession = Succession(lines, question)
+        if self._readers.ending is not None and self._policy.successors and not are_of_several_people(lines):
+            from biem.engine.context.currency.successor_reading import read_successors  # noqa: PLC0415  e5 only
+
+            shown = [line for line in lines if line.worth >= least]
+            read_successors(shown, succession, question, self._readers, self._policy.successors)
+        return succession
 
 
 def _are_of_many(lines: Sequence[RatedLine], lists: float) -> bool:

@@ -37,29 +37,33 @@ def read(lines: Sequence[RatedLine], question: LineQuestion, sure: float, odds_o
     Where one of them is too long to be read, the sureness does not fall.
     """
     likely = sorted(lines, key=lambda line: -line.worth)[:most]
-    short = [line for line in likely if estimate_tokens(line.hit.node.text) <= MOST_TOKENS]
+    short = [line for line in likely if may_be_read(line)]
     if not short:
         return sure
-    found = {id(line): one for line, one in zip(short, readings(short, question, odds_of), strict=True)}
-    for line in short:
+    found = readings(short, question, odds_of)
+    for line, reading in zip(short, found, strict=True):
         told = line.worth - line.answering
-        line.worth = _WEIGHTS.line_bias + _WEIGHTS.line_prior * line.worth + _WEIGHTS.line_read * found[id(line)]
+        line.worth = _WEIGHTS.line_bias + _WEIGHTS.line_prior * line.worth + _WEIGHTS.line_read * reading
         line.answering = line.worth - told
-    own = found.get(id(max(lines, key=lambda line: line.worth)), 0.0)
+    own = max(lines, key=lambda line: line.worth).reading or 0.0
     corrected = probability(
-        _WEIGHTS.bias + _WEIGHTS.prior * odds(sure) + _WEIGHTS.most * max(found.values()) + _WEIGHTS.own * own
+        _WEIGHTS.bias + _WEIGHTS.prior * odds(sure) + _WEIGHTS.most * max(found) + _WEIGHTS.own * own
     )
     return corrected if len(short) == len(likely) else max(sure, corrected)
 
 
+def may_be_read(line: RatedLine) -> bool:
+    """Whether a model sees all of it."""
+    return estimate_tokens(line.hit.node.text) <= MOST_TOKENS
+
+
 def readings(lines: Sequence[RatedLine], question: LineQuestion, odds_of: PairOdds) -> list[float]:
-    """The log-odds that each line answers, within limits."""
-    asked = simplified(question.text)
-    pairs = [TextPair(simplified(_text(line)), asked, line.hit.node.source == ASSISTANT) for line in lines]
-    return [
-        min(max(one, LEAST_STATED if states_it(line, question) else -FURTHEST), FURTHEST)
-        for line, one in zip(lines, odds_of(pairs).tolist(), strict=True)
-    ]
+    """The log-odds that each line answers, within limits; those that were read before are not read again."""
+    asked, unread = simplified(question.text), [line for line in lines if line.reading is None]
+    pairs = [TextPair(simplified(_text(line)), asked, line.hit.node.source == ASSISTANT) for line in unread]
+    for line, one in zip(unread, odds_of(pairs).tolist() if pairs else (), strict=True):
+        line.reading = min(max(one, LEAST_STATED if states_it(line, question) else -FURTHEST), FURTHEST)
+    return [line.reading or 0.0 for line in lines]
 
 
 def _text(line: RatedLine) -> str:

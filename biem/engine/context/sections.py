@@ -32,7 +32,7 @@ from biem.engine.query.request import admits
 from biem.errors import BiemError, InvalidInput
 from biem.ports import EVERYTHING, Analyzer, Filter, HotStore, Records
 from biem.ports.contradiction import ContradictionRules
-from biem.ports.embedding import PairOdds
+from biem.ports.embedding import NO_READERS, PairReaders
 from biem.ports.layers.sessions import TokenCounter
 from biem.ports.readers import CoreReader
 from biem.telemetry import Telemetry
@@ -66,14 +66,14 @@ class ContextBuilder:
         policy: ContextPolicy,
         telemetry: Telemetry,
         count: TokenCounter = estimate_tokens,
-        read_odds: PairOdds | None = None,
+        readers: PairReaders = NO_READERS,
     ) -> None:
-        """`read_odds`: see `Picker`."""
+        """`readers`: see `Picker`."""
         self._core = core
         self._records = records
         self._hot = hot
         self._analyzer = analyzer
-        self._picker = Picker(rules, analyzer, policy, read_odds)
+        self._picker = Picker(rules, analyzer, policy, readers)
         self._policy = policy
         self._telemetry = telemetry
         self._count = count

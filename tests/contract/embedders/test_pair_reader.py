@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from biem.adapters import embedders
-from biem.adapters.embedders.fitted import ending_odds, reading_odds
+from biem.adapters.embedders.fitted import ending_odds, pair_readers
 from biem.adapters.embedders.pair_reader import MOST_TOKENS
-from biem.ports.embedding import PairOdds, TextPair
+from biem.ports.embedding import PairOdds, PairReaders, TextPair
 
 ENDED = [
     ("I wear a brace on my left knee.", "The brace came off this morning, hooray!"),
@@ -46,7 +46,7 @@ NEARLY = [
 @pytest.fixture(scope="module")
 def reading() -> Iterator[PairOdds]:
     with closing(embedders.build("e5", cache_dir=Path("unused"), cache_bytes=0, threads=1)) as embedder:
-        found = reading_odds(embedder.info.id, 1)
+        found = pair_readers(embedder.info.id, 1).answering
         assert found is not None
         yield found
 
@@ -87,4 +87,4 @@ def test_any_text_is_read_and_long_ones_in_their_beginning(odds: PairOdds) -> No
 
 def test_another_embedder_has_no_such_model() -> None:
     assert ending_odds("another-model", 1, lambda: None) is None
-    assert reading_odds("another-model", 1) is None
+    assert pair_readers("another-model", 1) == PairReaders()

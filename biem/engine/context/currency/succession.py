@@ -108,6 +108,15 @@ class Succession:
             self._odds[pair] = self.log_odds(newer, older) if self.may_succeed(newer, older) else None
         return self._odds[pair]
 
+    @property
+    def lines(self) -> Sequence[RatedLine]:
+        """Those that are compared."""
+        return self._lines
+
+    def correct(self, newer: RatedLine, older: RatedLine, odds: float) -> None:
+        """Take these log-odds for those that the newer line succeeds the older."""
+        self._odds[id(newer), id(older)] = odds
+
     def may_succeed(self, newer: RatedLine, older: RatedLine) -> bool:
         """Whether a person said it later, or the assistant did it, not as a supposition, and of no other one's own
         matter or one of several.

@@ -10,7 +10,7 @@ from biem.adapters import contradiction
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.domain.policies.context import ContextPolicy
 from biem.engine.context.picking import Picker
-from biem.ports.embedding import TextPair
+from biem.ports.embedding import PairReaders, TextPair
 from tests.unit.engine.context.measured_hits import hit, measured
 
 QUESTION = "What is the name of our vet?"
@@ -30,7 +30,7 @@ class Reader:
 
 
 def picked(reader: Reader, lists: float = 0.0, readings: int = 3) -> list[str]:
-    picker = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy(readings=readings), reader)
+    picker = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy(readings=readings), PairReaders(reader))
     hits = measured(QUESTION, [hit(BESIDE, 0.62), hit(ANSWER, 0.6), hit(OTHER, 0.2)])
     chosen, _ = picker.choose(hits, QUESTION, 0.9, lists=lists)
     return [one.node.text for one in chosen]
@@ -38,8 +38,8 @@ def picked(reader: Reader, lists: float = 0.0, readings: int = 3) -> list[str]:
 
 def test_what_answers_goes_before_what_only_resembles_the_question() -> None:
     # Given a model that sees an answer in one of two lines / Then that one is first
-    assert picked(Reader(lambda text: 3.0 if text == ANSWER else -3.0))[0] == ANSWER
-    assert picked(Reader(lambda text: 3.0 if text == BESIDE else -3.0))[0] == BESIDE
+    assert picked(Reader(lambda text: 4.0 if text == ANSWER else -4.0))[0] == ANSWER
+    assert picked(Reader(lambda text: 4.0 if text == BESIDE else -4.0))[0] == BESIDE
 
 
 def test_a_block_is_empty_where_no_line_is_read_as_an_answer() -> None:
@@ -65,7 +65,7 @@ def test_lines_of_a_list_are_not_read() -> None:
 
 def test_lines_of_several_people_are_not_read() -> None:
     reader = Reader(lambda _: -5.0)
-    picker = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy(), reader)
+    picker = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy(), PairReaders(reader))
     hits = measured(QUESTION, [hit(ANSWER, 0.6, speaker="Ann"), hit(OTHER, 0.3, speaker="Ben")])
     assert picker.choose(hits, QUESTION, 0.9)[0]
     assert not reader.asked
@@ -74,7 +74,7 @@ def test_lines_of_several_people_are_not_read() -> None:
 def test_a_line_is_read_after_the_question_that_it_answers_and_in_simplified_characters() -> None:
     # Given an answer of the user's to a question of the assistant's, in traditional characters
     reader = Reader(lambda _: 0.0)
-    picker = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy(), reader)
+    picker = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy(), PairReaders(reader))
     [answer] = measured("我家貓叫什麼？", [hit("叫阿財。", 0.6)])
     asked = replace(answer.node, id="q", text="你家貓叫什麼名字？", source="assistant")
     picker.choose([replace(answer, answers=asked)], "我家貓叫什麼？", 0.9)
@@ -83,7 +83,7 @@ def test_a_line_is_read_after_the_question_that_it_answers_and_in_simplified_cha
 
 def test_a_line_with_a_pronoun_is_read_after_the_message_that_names_whom_it_means() -> None:
     reader = Reader(lambda _: 0.0)
-    picker = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy(), reader)
+    picker = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy(), PairReaders(reader))
     [answer] = measured("老郭的号码呢？", [hit("他新手机尾号2219。", 0.6)])
     named = replace(answer.node, id="n", text="老郭换手机了。")
     picker.choose([replace(answer, refers_to=named)], "老郭的号码呢？", 0.9)
@@ -92,6 +92,6 @@ def test_a_line_with_a_pronoun_is_read_after_the_message_that_names_whom_it_mean
 
 def test_the_model_is_told_that_the_assistant_said_a_line() -> None:
     reader = Reader(lambda _: 0.0)
-    picker = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy(), reader)
+    picker = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy(), PairReaders(reader))
     picker.choose(measured(QUESTION, [hit(ANSWER, 0.6, source="assistant")]), QUESTION, 0.9)
     assert [pair.marked for pair in reader.asked] == [True]
