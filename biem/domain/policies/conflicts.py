@@ -31,7 +31,7 @@ class ConflictPolicy:
     read_change: float = -3.0
     """Memories with lower log-odds to tell of a change, by their vectors, are not read with older ones."""
     reading_slope: float = 0.693
-    reading_bias: float = -1.732
+    reading_bias: float = -1.663
     """The confidence that a newer message ends an older one: the logistic function of bias + slope · log-odds."""
     suspects: int = 2
     """Suspicions about one memory that a model judges, the strongest first."""
