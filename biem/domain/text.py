@@ -128,6 +128,14 @@ def storable(text: str) -> str:
     return text if _NOT_STORABLE.search(text) is None else text.translate(_UNSTORABLE)
 
 
+def rejoined(parts: Sequence[str], text: str) -> str:
+    """Parts of a text, in their order, with a blank between those that do not follow each other directly in it."""
+    before = ["", *parts]
+    return "".join(
+        part if one + part in text else f" {part}" for one, part in zip(before, parts, strict=False)
+    ).lstrip()
+
+
 def one_line(text: str, limit: int) -> str:
     """`text` on one line of at most `limit` characters, safe inside a block of other lines.
 

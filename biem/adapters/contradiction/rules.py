@@ -31,6 +31,7 @@ from biem.adapters.contradiction.values.value_updates import JOINED, WHOLE
 from biem.adapters.contradiction.weak_cues import CEILING, Cues
 from biem.domain.conflict import READ_TOGETHER, Statement, Verdict
 from biem.domain.speech.kinship import are_other_relatives
+from biem.domain.text import rejoined
 
 _SAME_WORDS = 0.6
 """Calibrated similarity below which two statements are neither duplicates nor differ in a single value."""
@@ -258,7 +259,7 @@ class RuleContradictions:
                 disputed.append(text)
                 least = min(least, alone.confidence)
         if stands:
-            return replace(verdict, partial=True, claim=" ".join(disputed))
+            return replace(verdict, partial=True, claim=rejoined(disputed, older.text))
         return replace(verdict, confidence=least)
 
     def _is_aligned(self, verdict: Verdict, older: Statement, newer: Statement) -> bool:

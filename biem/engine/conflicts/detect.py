@@ -23,7 +23,7 @@ from biem.domain.node import Node, new_id
 from biem.domain.policies.conflicts import ConflictPolicy
 from biem.domain.prompt.contents import role_of
 from biem.domain.scope import Scope
-from biem.domain.text import simplified
+from biem.domain.text import rejoined, simplified
 from biem.engine.conflicts.passages import compare
 from biem.ports import Clock, Embedder, Vector
 from biem.ports.conflicts import ConflictFinding, ConflictNeighbours, Conflicts, Peer
@@ -202,7 +202,7 @@ class ConflictChecker:
         ended = [self._policy.confidence_of_reading(one) >= self._policy.record_confidence for one in odds]
         if all(ended):
             return verdict
-        return replace(verdict, partial=True, claim=" ".join(compress(claims, ended)))
+        return replace(verdict, partial=True, claim=rejoined(list(compress(claims, ended)), pair.older.text))
 
     def _leaves_open(self, pair: "_Compared", verdict: Verdict | None, changed: float | None) -> bool:
         """Whether no rule decides about two short and similar messages, of which the newer may tell of a change."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biem.domain.text import counted, cut_bytes, one_line, require_clean, sha256, storable
+from biem.domain.text import counted, cut_bytes, one_line, rejoined, require_clean, sha256, storable
 from biem.domain.tokens import wide_characters
 from biem.errors import InvalidInput
 
@@ -110,3 +110,21 @@ def test_each_character_from_cjk_on_is_a_token(text: str) -> None:
 )
 def test_what_is_counted_stands_in_its_number(number: int, one: str, several: str, said: str) -> None:
     assert counted(number, one, several) == said
+
+
+@pytest.mark.parametrize(
+    ("parts", "text", "whole"),
+    [
+        (["每周五", "晚上有读书会"], "每周五晚上有读书会，限十五人", "每周五晚上有读书会"),
+        (["每周五", "限十五人"], "每周五晚上有读书会，限十五人", "每周五 限十五人"),
+        (
+            ["the gym opens at 7", "the pool at 9"],
+            "the gym opens at 7, the pool at 9",
+            "the gym opens at 7 the pool at 9",
+        ),
+        (["one"], "one, two", "one"),
+        ([], "one", ""),
+    ],
+)
+def test_parts_of_a_text_are_joined_as_they_stand_in_it(parts: list[str], text: str, whole: str) -> None:
+    assert rejoined(parts, text) == whole
