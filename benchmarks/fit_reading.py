@@ -1,6 +1,6 @@
 """Fit the model that reads a line and a question together: `python -m benchmarks.fit_reading [--cache DIR] [--write]`.
 
-Needs torch (`pip install biem[bge]`) and an hour on two cores. Learns low-rank additions to the matrices of e5
+Needs torch (`pip install biem[bge]`) and two hours on two cores. Learns low-rank additions to the matrices of e5
 (`biem/adapters/embedders/pair_reader.py`) from pairs of a message and a question, which it answers or not:
 
     messages with questions that they answer or nearly answer (`benchmarks/lives/near`),

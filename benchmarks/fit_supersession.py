@@ -1,6 +1,6 @@
 """Fit the model that reads two messages together: `python -m benchmarks.fit_supersession [--cache DIR] [--write]`.
 
-Needs torch (`pip install biem[bge]`) and half an hour on two cores. Learns low-rank additions to the matrices of e5
+Needs torch (`pip install biem[bge]`) and an hour on two cores. Learns low-rank additions to the matrices of e5
 (`biem/adapters/embedders/pair_reader.py`) from pairs of messages, an update or innocent:
 
     pairs by hand (`benchmarks/lives/told`), but those of `HELD_OUT`,

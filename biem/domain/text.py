@@ -129,11 +129,19 @@ def storable(text: str) -> str:
 
 
 def rejoined(parts: Sequence[str], text: str) -> str:
-    """Parts of a text, in their order, with a blank between those that do not follow each other directly in it."""
-    before = ["", *parts]
-    return "".join(
-        part if one + part in text else f" {part}" for one, part in zip(before, parts, strict=False)
-    ).lstrip()
+    """Parts of a text, in their order, with a blank between those that do not follow each other directly in it.
+
+    The subject of another part, which one was given so that it stands alone ("I hiking in the Tatras"), is removed.
+    """
+    own = [_as_in(text, part) for part in parts]
+    before = ["", *own]
+    return "".join(part if one + part in text else f" {part}" for one, part in zip(before, own, strict=False)).lstrip()
+
+
+def _as_in(text: str, part: str) -> str:
+    """The part, or its longest end of at least half of it that the text has."""
+    ends = (part[start:] for start in range(len(part) // 2 + 1))
+    return next((end.lstrip() for end in ends if end in text), part)
 
 
 def one_line(text: str, limit: int) -> str:

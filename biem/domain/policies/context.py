@@ -33,6 +33,9 @@ class ContextPolicy:
     """Confidence, 0 to 1, below which a block says that it may not answer; never in the layout `bare`. 0: off."""
     readings: Annotated[int, Interval(ge=0, le=20)] = 3
     """Likeliest lines, at most 20, that are read together with the question (`engine.context.reading`). 0: none."""
+    request_readings: Annotated[int, Interval(ge=0, le=20)] = 6
+    """The same for a request ("Plan my week"), which has few words in common with the lines that it needs. Below
+    `readings` it counts for nothing."""
     successors: Annotated[int, Interval(ge=0, le=20)] = 2
     """Pairs of a line that is shown and a later line, at most 20, that are read together to know which of them holds
     (`engine.context.currency.successor_reading`). 0: none."""

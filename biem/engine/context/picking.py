@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from biem.domain.node import Hit
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.scores import probability
+from biem.domain.speech.acts import asks_for_facts
 from biem.domain.text import jaccard
 from biem.engine.context.currency.late_corrections import lift_late_corrections
 from biem.engine.context.currency.lifting import (
@@ -154,7 +155,9 @@ class Picker:
             return sure
         from biem.engine.context.reading import read  # noqa: PLC0415  other embedders than e5 have no such model
 
-        return read(lines, asked, sure, answering, self._policy.readings)
+        requests = self._policy.request_readings
+        most = self._policy.readings if asks_for_facts(asked.text) else max(self._policy.readings, requests)
+        return read(lines, asked, sure, answering, most)
 
     def sureness(self, hits: Sequence[Hit], question: str, confidence: float, personal: float = 0.0) -> float:
         """The probability, 0 to 1, that one of the hits answers; `min_confidence` is its threshold."""

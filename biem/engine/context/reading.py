@@ -23,7 +23,7 @@ from biem.engine.context.relevance import states_it
 from biem.ports.embedding import PairOdds, TextPair
 
 _WEIGHTS = ReadingWeights()
-FURTHEST = 4.0
+FURTHEST = 5.0
 """Log-odds at which those of a reading are capped …"""
 LEAST_STATED = 0.0
 """… and the least of a line that states what is asked for: "work as an editor" for "What do I do for a living?"."""

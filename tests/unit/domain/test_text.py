@@ -122,6 +122,8 @@ def test_what_is_counted_stands_in_its_number(number: int, one: str, several: st
             "the gym opens at 7, the pool at 9",
             "the gym opens at 7 the pool at 9",
         ),
+        (["I hiking in the Tatras"], "I'm out in May, hiking in the Tatras", "hiking in the Tatras"),
+        (["in other words"], "said so", "in other words"),
         (["one"], "one, two", "one"),
         ([], "one", ""),
     ],

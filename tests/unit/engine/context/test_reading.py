@@ -29,17 +29,19 @@ class Reader:
         return np.array([self._odds_of(pair.first) for pair in pairs], dtype=np.float32)
 
 
-def picked(reader: Reader, lists: float = 0.0, readings: int = 3) -> list[str]:
+def picked(reader: Reader, lists: float = 0.0, readings: int = 3, question: str = QUESTION) -> list[str]:
     picker = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy(readings=readings), PairReaders(reader))
-    hits = measured(QUESTION, [hit(BESIDE, 0.62), hit(ANSWER, 0.6), hit(OTHER, 0.2)])
-    chosen, _ = picker.choose(hits, QUESTION, 0.9, lists=lists)
+    hits = measured(question, [hit(BESIDE, 0.62), hit(ANSWER, 0.6), hit(OTHER, 0.2)])
+    chosen, _ = picker.choose(hits, question, 0.9, lists=lists)
     return [one.node.text for one in chosen]
 
 
 def test_what_answers_goes_before_what_only_resembles_the_question() -> None:
     # Given a model that sees an answer in one of two lines / Then that one is first
     assert picked(Reader(lambda text: 4.0 if text == ANSWER else -4.0))[0] == ANSWER
-    assert picked(Reader(lambda text: 4.0 if text == BESIDE else -4.0))[0] == BESIDE
+    about = "What about our vet?"
+    assert picked(Reader(lambda text: 4.0 if text == ANSWER else -4.0), question=about)[0] == ANSWER
+    assert picked(Reader(lambda text: 4.0 if text == BESIDE else -4.0), question=about)[0] == BESIDE
 
 
 def test_a_block_is_empty_where_no_line_is_read_as_an_answer() -> None:
@@ -55,6 +57,16 @@ def test_as_many_lines_are_read_as_the_policy_says() -> None:
     reader = Reader(lambda _: -5.0)
     assert picked(reader, readings=0)
     assert not reader.asked
+
+
+def test_a_request_has_more_lines_read_than_a_question() -> None:
+    policy, asked = ContextPolicy(readings=1, request_readings=2), dict[str, int]()
+    for question in ("What is the name of our vet?", "Draft a letter to our vet"):
+        reader = Reader(lambda _: 0.0)
+        picker = Picker(contradiction.build(), RuleAnalyzer(), policy, PairReaders(reader))
+        picker.choose(measured(question, [hit(BESIDE, 0.62), hit(ANSWER, 0.6), hit(OTHER, 0.2)]), question, 0.9)
+        asked[question] = len(reader.asked)
+    assert list(asked.values()) == [1, 2]
 
 
 def test_lines_of_a_list_are_not_read() -> None:
