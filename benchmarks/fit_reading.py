@@ -41,6 +41,7 @@ from biem.adapters.embedders.pair_reader import ANSWERING, SharedPairOdds
 from biem.config import load_settings
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.retention import ASSISTANT
+from biem.domain.speech.acts import asks_for_facts
 from biem.domain.text import is_han
 from biem.engine.context.lines import LineReader, odds
 from biem.engine.context.reading import readings
@@ -156,7 +157,7 @@ def _row(name: str, asked: Sequence[Asked], odds_of: PairOdds) -> dict[str, obje
 def _print_weights(lives: Sequence[facts.Life], embedder: Embedder, odds_of: PairOdds) -> None:
     """Fit and print `ReadingWeights`, and what silence gains by them."""
     memory = InMemory(embedder, load_settings(), fit_lines.fitted_to_others(_HELD_BACK, embedder))
-    reader, most = LineReader(contradiction.build(), RuleAnalyzer()), ContextPolicy().readings
+    reader, policy = LineReader(contradiction.build(), RuleAnalyzer()), ContextPolicy()
     cases = [case for one in lives for case in fit_lines.cases_of(one, memory, reader)]
     folds = np.array([zlib.crc32(one.life.encode()) % _FOLDS for one in cases])
     weight = np.array([fit_lines.weight_of(one) for one in cases])
@@ -164,6 +165,7 @@ def _print_weights(lives: Sequence[facts.Life], embedder: Embedder, odds_of: Pai
     rated, read, about, of = list[list[float]](), list[NDArray[np.float64]](), list[float](), list[int]()
     for place, case in enumerate(cases):
         rate(case.lines, case.question)
+        most = policy.lines_to_read(request=not asks_for_facts(case.question.text))
         likely = sorted(range(len(case.lines)), key=lambda n: -case.lines[n].worth)[:most]
         read.append(np.array(readings([case.lines[n] for n in likely], case.question, odds_of)))
         rated += [[case.lines[n].worth, one] for n, one in zip(likely, read[-1].tolist(), strict=True)]
@@ -174,7 +176,8 @@ def _print_weights(lives: Sequence[facts.Life], embedder: Embedder, odds_of: Pai
     before = [odds(sureness(one.sure, one.lines, one.features, one.question)) for one in cases]
     table = np.array([[was, one.max(), 0.0] for was, one in zip(before, read, strict=True)])
     for place, case in enumerate(cases):
-        then, unread = worth[of_case == place], sorted((one.worth for one in case.lines), reverse=True)[most:]
+        then = worth[of_case == place]
+        unread = sorted((one.worth for one in case.lines), reverse=True)[len(then) :]
         if not unread or then.max() >= unread[0]:
             table[place, 2] = read[place][int(np.argmax(then))]
     after, block = _cross_validated(table, known, weight, folds)

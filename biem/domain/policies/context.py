@@ -34,8 +34,8 @@ class ContextPolicy:
     readings: Annotated[int, Interval(ge=0, le=20)] = 3
     """Likeliest lines, at most 20, that are read together with the question (`engine.context.reading`). 0: none."""
     request_readings: Annotated[int, Interval(ge=0, le=20)] = 6
-    """The same for a request ("Plan my week"), which has few words in common with the lines that it needs. Below
-    `readings` it counts for nothing."""
+    """The same for a request ("Plan my week"), which has few words in common with the lines that it needs. At most
+    `readings`, or where these are 0, it counts for nothing."""
     successors: Annotated[int, Interval(ge=0, le=20)] = 2
     """Pairs of a line that is shown and a later line, at most 20, that are read together to know which of them holds
     (`engine.context.currency.successor_reading`). 0: none."""
@@ -74,6 +74,10 @@ class ContextPolicy:
     """Maximum characters shown of a chunk of a note: of a longer one the sentences that the query asks for."""
     recent: Count = 0
     """Newest texts of the scope at the end of the block; agents that send their history need none."""
+
+    def lines_to_read(self, *, request: bool) -> int:
+        """Likeliest lines that are read with a question, or with a request."""
+        return max(self.readings, self.request_readings) if request and self.readings else self.readings
 
     @property
     def slots_of_kinds(self) -> dict[str, int]:

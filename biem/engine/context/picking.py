@@ -151,12 +151,11 @@ class Picker:
     def _read(self, lines: Sequence[RatedLine], asked: LineQuestion, sure: float) -> float:
         """The sureness after the likeliest lines were read, with their worth corrected."""
         answering = self._readers.answering
-        if answering is None or not self._policy.readings or are_of_several_people(lines):
+        most = self._policy.lines_to_read(request=not asks_for_facts(asked.text))
+        if answering is None or not most or are_of_several_people(lines):
             return sure
         from biem.engine.context.reading import read  # noqa: PLC0415  other embedders than e5 have no such model
 
-        requests = self._policy.request_readings
-        most = self._policy.readings if asks_for_facts(asked.text) else max(self._policy.readings, requests)
         return read(lines, asked, sure, answering, most)
 
     def sureness(self, hits: Sequence[Hit], question: str, confidence: float, personal: float = 0.0) -> float:
