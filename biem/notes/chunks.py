@@ -280,6 +280,8 @@ def _units(text: str, section: Section, most: int) -> Iterator[tuple[int, int]]:
         stop = section.blocks[place + 1].start if place + 1 < len(section.blocks) else section.stop
         if block.kind == "heading":
             if block.level <= 2:
+                if text[begin : block.start].strip():  # link definitions, which are no block, or headings without text
+                    yield from _divided(text, begin, block.start, _BY_LINES, most)
                 begin = block.stop
             continue  # it is not left behind by what it stands above
         head = _TABLE_HEAD.match(text, block.start, stop) if block.kind == "table" else None

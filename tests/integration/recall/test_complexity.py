@@ -48,6 +48,7 @@ def converse(memory: Memory, encode: Callable[[], int], rounds: int) -> None:
 def rows_read(where: Servers, settings: Configure, dsn: str, scope: Scope, rounds: int) -> dict[str, int]:
     """Rows that a process reads from its start to its end, by table."""
     with psycopg.connect(dsn, autocommit=True) as admin:
+        eventually(lambda: admin.execute(OTHERS).fetchone() == (0,))  # who filled the tables counts when he leaves
         admin.execute("SELECT pg_stat_reset()")
         with ExitStack() as stack:
             place = Servers(dsn, where.redis_url, where.milvus_uri, where.milvus_token, embedded=False)

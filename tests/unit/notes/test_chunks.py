@@ -165,6 +165,7 @@ LINES = st.sampled_from(
 @pytest.mark.req("G36", "G38", partly="chunks of a file")
 @given(st.lists(LINES, min_size=1, max_size=24).map("\n".join).filter(str.strip))
 @example("# A\n## B\n### C\n" + "word " * 60 + "\n### C\n### C\n")
+@example("[a]: b\n# A\n### C\n### C\n### C\n" + "word " * 20)
 @example("---\na: 1\n---\n# A")
 @example("===\n- item\n===\n    code\n" + "word " * 20)
 def test_spans_join_to_the_text_and_bodies_hold_no_heading_of_theirs(text: str) -> None:
