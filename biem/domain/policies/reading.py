@@ -1,7 +1,7 @@
 """The weights by which a block takes readings into account.
 
-Fitted by `benchmarks.fit_reading` to lives that the model which reads was not fitted to (ADR 0096), but those of
-successors by a script to twelve other lives (ADR 0097).
+Fitted as `benchmarks.fit_reading` does, by a script, to lives that the model which reads was not fitted to (ADR 0096);
+those of successors by a script to twelve other lives (ADR 0097).
 """
 
 from dataclasses import dataclass
