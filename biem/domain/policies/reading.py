@@ -13,18 +13,18 @@ from biem.domain.policies.confidence import require_finite
 class ReadingWeights:
     """Log-odds; see `biem.engine.context.reading` and `…currency.successor_reading`."""
 
-    line_bias: float = -0.21
-    line_prior: float = 0.625
+    line_bias: float = -0.06
+    line_prior: float = 0.41
     """Per unit of the worth of a line before it was read."""
-    line_read: float = 0.33
+    line_read: float = 0.52
     """Per unit of the log-odds of its reading."""
-    bias: float = 0.26
-    """.2 below the fitted one, so that reading gains both answers and silence, as chosen on these lives."""
-    prior: float = 0.39
+    bias: float = 0.35
+    """.35 below the fitted one, so that these lives gain answers and others have no more lines for unknown matters."""
+    prior: float = 0.2
     """Per unit of the sureness before lines were read."""
-    most: float = 0.3
+    most: float = 0.46
     """Per unit of the highest log-odds of a reading."""
-    own: float = 0.13
+    own: float = 0.16
     """Per unit of the log-odds of the reading of the line that is likeliest then; 0 without one."""
 
     successor_bias: float = 0.05

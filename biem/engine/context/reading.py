@@ -20,6 +20,7 @@ from biem.domain.text import simplified
 from biem.domain.tokens import estimate_tokens
 from biem.engine.context.lines import BEGINNING, LineQuestion, RatedLine, odds
 from biem.engine.context.relevance import states_it
+from biem.engine.query.question import asks_for_a_reason
 from biem.ports.embedding import PairOdds, TextPair
 
 _WEIGHTS = ReadingWeights()
@@ -34,7 +35,8 @@ MOST_TOKENS = 100
 def read(lines: Sequence[RatedLine], question: LineQuestion, sure: float, odds_of: PairOdds, most: int) -> float:
     """Correct the worth of the likeliest `most` lines; returns the corrected sureness.
 
-    Where one of them is too long to be read, the sureness does not fall.
+    The sureness does not fall where one of them is too long to be read, nor where a reason is asked for: that stands in
+    the message after the line that is read (`lift_reason`).
     """
     likely = sorted(lines, key=lambda line: -line.worth)[:most]
     short = [line for line in likely if may_be_read(line)]
@@ -49,7 +51,8 @@ def read(lines: Sequence[RatedLine], question: LineQuestion, sure: float, odds_o
     corrected = probability(
         _WEIGHTS.bias + _WEIGHTS.prior * odds(sure) + _WEIGHTS.most * max(found) + _WEIGHTS.own * own
     )
-    return corrected if len(short) == len(likely) else max(sure, corrected)
+    judged = len(short) == len(likely) and not asks_for_a_reason(question.text)
+    return corrected if judged else max(sure, corrected)
 
 
 def may_be_read(line: RatedLine) -> bool:
