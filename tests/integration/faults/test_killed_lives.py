@@ -99,7 +99,10 @@ def test_what_a_life_killed_again_and_again_acknowledged_is_there_once_and_count
                 own = Counter(text for _, text, _, source in rows if "Li Ming" not in text and not source)
                 assert [text for text, count in own.items() if count > 1] == []
                 active = sorted(key for key, _, status, _ in rows if status == "active")
-                assert sorted(in_milvus(where.milvus_uri, ns=scope.bound_to.ns)) == active
+                # Archived memories leave the index after the night: `flush` does not wait for them
+                eventually(
+                    lambda ns=scope.bound_to.ns, active=active: sorted(in_milvus(where.milvus_uri, ns=ns)) == active  # type: ignore[misc]
+                )
                 said = [hit.node for hit in scope.recall("secret of the other one", top_k=20)]
                 assert {node.scope for node in said} == {scope.bound_to}
                 assert any("secret" in node.text for node in said) == (scope is not memory)
