@@ -308,20 +308,24 @@ def _recalls(memory: biem.Memory, options: argparse.Namespace) -> Iterator[dict[
     yield _row("a recall of a scope without notes: notes add", statistics.mean(costs), "ms mean", "<= 0.2")
     yield from _given_up(memory, questions, random_)
     folder = Path(memory.notes.libraries()[0].root) / "while-busy"
-    idle = [_timed(lambda n=n: memory.remember(_fact(random_, n))) * 1_000 for n in range(300)]  # type: ignore[misc]
+    idle = list(_remembered(memory, random_, iter(range(600))))
     _write(folder, 1_000, random_)
     thread = threading.Thread(target=memory.notes.sync)
     thread.start()
-    busy: list[float] = []
-    while thread.is_alive():
-        busy.append(_timed(lambda: memory.remember(_fact(random_, len(busy)))) * 1_000)
-        time.sleep(0.01)
+    busy = list(_remembered(memory, random_, iter(thread.is_alive, False)))
     calm, hurried = _p95(idle), _p95(busy)
     what = "remember while 1,000 files are indexed"
     yield _row("remember while nothing is indexed", calm, "ms p95", "")
     yield _row(f"{what}: {len(busy):,} calls", hurried, "ms p95", "")
     ratio = hurried / calm if hurried is not None and calm else None
     yield _row(what, ratio, "x p95 of idle", "<= 1.2")
+
+
+def _remembered(memory: biem.Memory, random_: random.Random, turns: Iterator[object]) -> Iterator[float]:
+    """Milliseconds of a call each turn, some apart, as much in an idle program as in a busy one."""
+    for number, _ in enumerate(turns):
+        yield _timed(lambda number=number: memory.remember(_fact(random_, number))) * 1_000  # type: ignore[misc]
+        time.sleep(0.01)
 
 
 def _p95(times: Sequence[float]) -> float | None:
