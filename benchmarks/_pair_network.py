@@ -21,6 +21,9 @@ from biem.adapters.embedders.pair_reader import MOST_TOKENS
 from biem.ports.embedding import TextPair
 
 _RANK, _DROPPED = 16, 0.1
+_DROPPED_HIDDEN, _DROPPED_TOKENS = 0.05, 0.05
+"""Shares of what each half of a layer adds, and of the tokens, that a step of a fit leaves out: the same pairs are seen
+several times."""
 _RATE, _DECAY, _BATCH, _WARM = 6e-4, 0.01, 32, 100
 _LIKE_LONG = 20
 """Batches whose pairs are sorted by length together."""
@@ -84,8 +87,11 @@ class _Layer(nn.Module):  # type: ignore[misc]
             self.parts[part](x).view(count, length, self.heads, hidden // self.heads).transpose(1, 2) for part in "qkv"
         )
         mixed = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(1, 2)
-        x = self._normal(x + self.parts["ao"](mixed.reshape(count, length, hidden)), "aln")
-        return self._normal(x + self.parts["fo"](functional.gelu(self.parts["fi"](x))), "oln")
+        x = self._normal(x + self._some(self.parts["ao"](mixed.reshape(count, length, hidden))), "aln")
+        return self._normal(x + self._some(self.parts["fo"](functional.gelu(self.parts["fi"](x)))), "oln")
+
+    def _some(self, x: Tensor) -> Tensor:
+        return functional.dropout(x, _DROPPED_HIDDEN, self.training)
 
     def _normal(self, x: Tensor, norm: str) -> Tensor:
         weight, bias = self.norms[norm]
@@ -172,7 +178,8 @@ def fit(pairs: Sequence[TextPair], wanted: Sequence[bool], passes: int, seed: in
         for batch in _shuffled(tokens, random):
             for group in descent.param_groups:
                 group["lr"] = _RATE * min(1.0, done / _WARM) * max(0.02, 1 - done / steps)
-            loss = functional.binary_cross_entropy_with_logits(network([tokens[n] for n in batch]), labels[batch])
+            read = network([_some(tokens[n], random) for n in batch])
+            loss = functional.binary_cross_entropy_with_logits(read, labels[batch])
             descent.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(fitted, 1.0)
@@ -183,6 +190,16 @@ def fit(pairs: Sequence[TextPair], wanted: Sequence[bool], passes: int, seed: in
                 lost = 0.0
     network.eval()
     return network
+
+
+def _some(tokens: Tokens, random: Random) -> Tokens:
+    """A pair without some of its tokens; the first three, the prefix, and the last are kept."""
+
+    def kept(ids: Sequence[int]) -> list[int]:
+        last = len(ids) - 1
+        return [one for n, one in enumerate(ids) if n < 3 or n == last or random.random() >= _DROPPED_TOKENS]
+
+    return Tokens(kept(tokens.first), kept(tokens.second), tokens.marked)
 
 
 def _shuffled(tokens: Sequence[Tokens], random: Random) -> Iterator[list[int]]:
