@@ -1,7 +1,7 @@
 """The weights by which a block takes readings into account.
 
 Fitted as `benchmarks.fit_reading` does, by a script, to lives that the model which reads was not fitted to (ADR 0096);
-those of successors by a script to twelve other lives (ADR 0097).
+those of successors by `benchmarks.fit_successors` to 148 of these (ADR 0097).
 """
 
 from dataclasses import dataclass
@@ -28,13 +28,13 @@ class ReadingWeights:
     own: float = 0.16
     """Per unit of the log-odds of the reading of the line that is likeliest then; 0 without one."""
 
-    successor_bias: float = 0.05
-    """.2 above the fitted one: a former value in the first line misleads, a line too many does not."""
-    successor_prior: float = 0.87
+    successor_bias: float = 0.164
+    """So that as many wrong later lines go first as with the weights before, and as many are shown."""
+    successor_prior: float = 0.454
     """Per unit of the log-odds, before both were read, that a later line tells how an earlier one stands now."""
-    successor_ends: float = 0.24
+    successor_ends: float = 0.318
     """Per unit of the log-odds, of their reading, that the later line ends what the earlier says."""
-    successor_answers: float = 0.435
+    successor_answers: float = 0.95
     """Per unit of the log-odds, of its reading, that the later line answers the question."""
 
     def __post_init__(self) -> None:

@@ -8,6 +8,7 @@ things may share many. Models that see both texts (`biem/adapters/embedders/pair
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from heapq import nlargest
 
 from biem.domain.policies.reading import ReadingWeights
@@ -27,10 +28,34 @@ _SURE, _SHOWN = 3.5, -2.6
 answers no "when is she coming?", and is shown."""
 
 
+@dataclass(frozen=True, slots=True)
+class ReadPair:
+    """A line that may be shown and a later one, with what was read of them; log-odds."""
+
+    newer: RatedLine
+    older: RatedLine
+    odds: float
+    """That the newer succeeds the older, by the features."""
+    ends: float
+    """That it ends what the older says."""
+    answers: float
+    """That it answers the question."""
+
+
 def read_successors(
     shown: Sequence[RatedLine], succession: Succession, question: LineQuestion, readers: PairReaders, most: int
 ) -> None:
     """Correct the log-odds of at most `most` pairs of a line of the block and a later line, the most probable ones."""
+    for one in read_pairs(shown, succession, question, readers, most):
+        corrected = _WEIGHTS.successor_bias + _WEIGHTS.successor_prior * one.odds
+        corrected += _WEIGHTS.successor_ends * one.ends + _WEIGHTS.successor_answers * one.answers
+        succession.correct(one.newer, one.older, max(corrected, _SHOWN) if one.ends >= _SURE else corrected)
+
+
+def read_pairs(
+    shown: Sequence[RatedLine], succession: Succession, question: LineQuestion, readers: PairReaders, most: int
+) -> list[ReadPair]:
+    """The pairs that `read_successors` corrects; none without a model of two messages."""
     found = [
         (odds, newer, older)
         for older in shown
@@ -40,15 +65,14 @@ def read_successors(
     ]
     likely = nlargest(most, found, key=_odds)
     if not likely or readers.ending is None:
-        return
+        return []
     pairs = [TextPair(simplified(older.hit.node.text), simplified(newer.hit.node.text)) for _, newer, older in likely]
     later = [newer for _, newer, _ in likely]
     answers = [0.0] * len(later) if readers.answering is None else readings(later, question, readers.answering)
-    for (odds, newer, older), ends, answer in zip(likely, readers.ending(pairs).tolist(), answers, strict=True):
-        end = min(max(ends, -_FURTHEST), _FURTHEST)
-        corrected = _WEIGHTS.successor_bias + _WEIGHTS.successor_prior * odds
-        corrected += _WEIGHTS.successor_ends * end + _WEIGHTS.successor_answers * answer
-        succession.correct(newer, older, max(corrected, _SHOWN) if end >= _SURE else corrected)
+    return [
+        ReadPair(newer, older, odds, min(max(ends, -_FURTHEST), _FURTHEST), answer)
+        for (odds, newer, older), ends, answer in zip(likely, readers.ending(pairs).tolist(), answers, strict=True)
+    ]
 
 
 def _odds(found: tuple[float, RatedLine, RatedLine]) -> float:
