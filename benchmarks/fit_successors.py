@@ -76,6 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     lives = [one for one in fit_lines.lives_of_dev() if fit_lines.group_of(one) == _GROUP]
     lives = [one for one in lives if one.id.startswith(tuple(options.lives)) and not one.id.startswith("needed-")]
+    if not lives:
+        parser.error("no life of this quarter has a name that begins so")
     readers = PairReaders(
         SharedPairOdds(ANSWERING, None, lambda: None), SharedPairOdds(SUPERSESSION, None, lambda: None)
     )
