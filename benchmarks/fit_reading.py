@@ -172,7 +172,7 @@ def _print_weights(lives: Sequence[facts.Life], embedder: Embedder, odds_of: Pai
         about += [float(case.about[n]) for n in likely]
         of += [place] * len(likely)
     of_case, lines = np.array(of), np.array(rated)
-    worth, line = _cross_validated(lines, np.array(about), np.minimum(weight, 1.0)[of_case], folds[of_case])
+    worth, line = cross_validated(lines, np.array(about), np.minimum(weight, 1.0)[of_case], folds[of_case])
     before = [odds(sureness(one.sure, one.lines, one.features, one.question)) for one in cases]
     table = np.array([[was, one.max(), 0.0] for was, one in zip(before, read, strict=True)])
     for place, case in enumerate(cases):
@@ -180,16 +180,16 @@ def _print_weights(lives: Sequence[facts.Life], embedder: Embedder, odds_of: Pai
         unread = sorted((one.worth for one in case.lines), reverse=True)[len(then) :]
         if not unread or then.max() >= unread[0]:
             table[place, 2] = read[place][int(np.argmax(then))]
-    after, block = _cross_validated(table, known, weight, folds)
+    after, block = cross_validated(table, known, weight, folds)
     names = ("line_bias", "line_prior", "line_read", "bias", "prior", "most", "own")
-    weights = [{"weight": name, "value": one} for name, one in zip(names, (*line, *block), strict=True)]
+    weights = [{"weight": name, "value": round(one, 2)} for name, one in zip(names, (*line, *block), strict=True)]
     _report.print_table("ReadingWeights", ("weight", "value"), weights)
     kinds = np.array([one.kind for one in cases])
     rows = [_told(kinds, np.array(before), after, silent) for silent in _SILENT]
     _report.print_table(f"{len(lives)} lives, cross-validated", tuple(rows[0]), rows)
 
 
-def _cross_validated(
+def cross_validated(
     table: NDArray[np.float64], wanted: NDArray[np.float64], weight: NDArray[np.float64], folds: NDArray[np.int_]
 ) -> tuple[NDArray[np.float64], list[float]]:
     """Log-odds of each row by a fit to other folds, and bias and slopes by a fit to all rows."""
@@ -199,7 +199,7 @@ def _cross_validated(
         slopes, bias = fit(table[~held], wanted[~held], weight[~held], _PENALTY)
         found[held] = table[held] @ slopes + bias
     slopes, bias = fit(table, wanted, weight, _PENALTY)
-    return found, [round(float(one), 2) for one in (bias, *slopes)]
+    return found, [float(one) for one in (bias, *slopes)]
 
 
 def _told(

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from benchmarks import _report, fit_lines
 from benchmarks._embedders import PassageCache, choose_embedder
 from benchmarks._offline import InMemory
-from benchmarks.fit_confidence import fit
+from benchmarks.fit_reading import cross_validated
 from benchmarks.lives.facts import Life, Question
 from biem.adapters import contradiction
 from biem.adapters.analyzers import RuleAnalyzer
@@ -47,7 +47,7 @@ Mask = NDArray[np.bool_]
 
 _GROUP = 0
 """The quarter that `benchmarks.fit_reading` leaves out."""
-_FOLDS, _PENALTY = 8, 1e-3
+_FOLDS = 8
 _IN_ORDER = 0.2
 """What a pair counts whose later line is above the earlier one already."""
 _FIRST, _SHOWN = -1.3, -2.7
@@ -102,19 +102,15 @@ def _print(cases: Sequence[Case], lives: int) -> None:
     table, right = np.array([one.read for one in cases]), np.array([one.right for one in cases])
     moved = np.array([one.moved for one in cases])
     folds, weight = np.array([zlib.crc32(one.life.encode()) % _FOLDS for one in cases]), np.where(moved, 1.0, _IN_ORDER)
-    fitted = np.zeros(len(cases))
-    for fold in np.unique(folds):
-        held = folds == fold
-        slopes, bias = fit(table[~held], right[~held].astype(float), weight[~held], _PENALTY)
-        fitted[held] = table[held] @ slopes + bias
-    slopes, bias = fit(table, right.astype(float), weight, _PENALTY)
+    fitted, (bias, *slopes) = cross_validated(table, right.astype(float), weight, folds)
     now = ReadingWeights()
     packaged = now.successor_bias + table @ [now.successor_prior, now.successor_ends, now.successor_answers]
     first, shown = (np.sort(fitted[~right])[::-1][(packaged[~right] > least).sum()] for least in (_FIRST, _SHOWN))
     scale = (_FIRST - _SHOWN) / (first - shown)
-    bias, slopes, fitted = _FIRST + scale * (bias - first), scale * slopes, _FIRST + scale * (fitted - first)
+    fitted = _FIRST + scale * (fitted - first)
+    values = _FIRST + scale * (bias - first), *(scale * one for one in slopes)
     names = ("successor_bias", "successor_prior", "successor_ends", "successor_answers")
-    rows = [{"weight": name, "value": round(float(one), 3)} for name, one in zip(names, (bias, *slopes), strict=True)]
+    rows = [{"weight": name, "value": round(float(one), 3)} for name, one in zip(names, values, strict=True)]
     _report.print_table("ReadingWeights", ("weight", "value"), rows)
     compared = {"by the features": table[:, 0], "packaged": packaged, "fitted": fitted}
     shares = [_row(name, odds, right, moved) for name, odds in compared.items()]
