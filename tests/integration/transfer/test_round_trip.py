@@ -37,12 +37,13 @@ def house(opened: House) -> House:
 
 
 def revised(memory_id: str, memory: biem.Memory) -> None:
-    """Give a memory a former value."""
+    """Give a memory a former value; returns when its note was written again."""
     present = memory.get(memory_id)
     memory.revise(memory_id, text="Li Ming walked 一次", speaker="Ann", tags=["旧"], importance=2.5)
     memory.revise(
         memory_id, text=present.text, speaker=present.speaker, tags=present.tags, importance=present.importance
     )
+    assert memory.flush()
 
 
 def test_out_erased_and_back_is_the_same_in_every_byte(house: House, testbed: Testbed) -> None:
