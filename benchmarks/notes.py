@@ -168,7 +168,7 @@ class BiemNotes:
         if not question.strip():
             return []
         hits = self._memory.scope(tenant=self._tenant, user=vault.id).notes.search(question, top_k=_DEEP)
-        self.is_told = hits.confidence >= self._memory._system.policies.context.notes_min_confidence
+        self.is_told = bool(self._memory._system.context_builder.sure_notes(question, hits))
         self.shown += sum(len(hit.chunk.body) + len(hit.citation) for hit in hits[:5])
         self.chain += sum(len(hit.citation) for hit in hits[:5])
         by_note = _by_note(vault)

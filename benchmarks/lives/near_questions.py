@@ -2,7 +2,8 @@
 
 `near/*.txt` has a line each, with tabs between: what a user told, two questions that it answers, the second in other
 words, and three that it does not answer, though their subject or words are much the same. `en_29` and `zh_25` have
-texts of other kinds instead: extracted facts, minutes, channels, tickets, diaries, mails, documentation, logs, rules.
+texts of other kinds instead: extracted facts, minutes, channels, tickets, diaries, mails, documentation, logs, rules;
+`en_30` and `zh_26` sections of notes under their headings.
 In `requests_*` they are two requests that need the message ("Draft a menu" an allergy) and two of the same field for
 which it is of no use. Those of files whose names begin with `held_out` are by other writers, and nothing is fitted to
 them.

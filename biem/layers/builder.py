@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from biem.domain.node import Hit, Hits, Node
-from biem.domain.notes.library import NoteHits
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.policies.layers import BuilderPolicy, LayerPolicy
 from biem.domain.prompt.contents import NOTHING, Known, known, messages_in
@@ -192,10 +191,8 @@ class WindowBuilder:
         )
         hits = relevance.keep(scope, query, hits, most)
         if noted is not None:
-            notes = noted(hits)
+            hits.notes = self._parts.sections.sure_notes(query, noted(hits))
             self._parts.notes.mark(scope, hits)
-            sure = notes.confidence >= self._context.notes_min_confidence
-            hits.notes = notes if sure else NoteHits(degraded=notes.degraded)
         return hits
 
     def _core(self, scope: Scope, shelf: Shelf, limit: int) -> _Section:

@@ -126,7 +126,7 @@ class RecallMethods(BoundMemory):
                 known=self._held(exclude_conversation, exclude),
             )
         if noted is not None:
-            hits.notes = _sure(noted(hits), min_confidence)
+            hits.notes = noted(hits).if_sure(min_confidence)
             system.notes.mark(self.bound_to, hits)
         return hits
 
@@ -251,7 +251,7 @@ class RecallMethods(BoundMemory):
             for asked in (several, parts)
         )
         if noted is not None:
-            hits.notes = _sure(noted(hits), policy.notes_min_confidence)
+            hits.notes = self._system.context_builder.sure_notes(query, noted(hits))
             self._system.notes.mark(self.bound_to, hits)
         block = self._system.context_builder.brief(
             self.bound_to,
@@ -366,8 +366,3 @@ def _in_full(questions: Sequence[str]) -> Sequence[str]:
         meant = as_meant(one, said)
         said.append(("user", meant.text if meant.sure else one))
     return [text for _, text in said]
-
-
-def _sure(notes: NoteHits, min_confidence: float) -> NoteHits:
-    """These notes, or none below the confidence."""
-    return notes if notes.confidence >= min_confidence else NoteHits(degraded=notes.degraded)

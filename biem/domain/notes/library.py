@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Literal, Self, get_args
 
 from biem.domain.scope import Scope
 
@@ -193,6 +193,10 @@ class NoteHits(list[NoteHit]):
         super().__init__(hits)
         self.confidence = confidence
         self.degraded = degraded
+
+    def if_sure(self, least: float) -> Self:
+        """These hits; none if their confidence is below `least`."""
+        return self if self.confidence >= least else type(self)(degraded=self.degraded)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

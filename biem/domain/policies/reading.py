@@ -1,7 +1,7 @@
 """The weights by which a block takes readings into account.
 
 Fitted as `benchmarks.fit_reading` does, by a script, to lives that the model which reads was not fitted to (ADR 0096);
-those of successors by `benchmarks.fit_successors` to 148 of these (ADR 0097).
+those of successors by `benchmarks.fit_successors` to 241 of these (ADR 0097).
 """
 
 from dataclasses import dataclass
@@ -13,28 +13,29 @@ from biem.domain.policies.confidence import require_finite
 class ReadingWeights:
     """Log-odds; see `biem.engine.context.reading` and `…currency.successor_reading`."""
 
-    line_bias: float = -0.06
-    line_prior: float = 0.41
+    line_bias: float = -0.25
+    """.25 below the fitted one, so that fewer lines are shown beside one that answers."""
+    line_prior: float = 0.4
     """Per unit of the worth of a line before it was read."""
-    line_read: float = 0.52
+    line_read: float = 0.653
     """Per unit of the log-odds of its reading."""
-    bias: float = 0.25
-    """.45 below the fitted one: so more questions are answered, and fewer unknown ones get lines, than before the model
-    was fitted last."""
-    prior: float = 0.2
+    bias: float = 0.65
+    """.11 below the fitted one: so more questions are answered, and no more unknown ones get lines, than before the
+    model was fitted last."""
+    prior: float = 0.126
     """Per unit of the sureness before lines were read."""
-    most: float = 0.46
+    most: float = 0.571
     """Per unit of the highest log-odds of a reading."""
-    own: float = 0.16
+    own: float = 0.227
     """Per unit of the log-odds of the reading of the line that is likeliest then; 0 without one."""
 
-    successor_bias: float = 0.164
+    successor_bias: float = 0.113
     """So that as many wrong later lines go first as with the weights before, and as many are shown."""
-    successor_prior: float = 0.454
+    successor_prior: float = 0.39
     """Per unit of the log-odds, before both were read, that a later line tells how an earlier one stands now."""
-    successor_ends: float = 0.318
+    successor_ends: float = 0.433
     """Per unit of the log-odds, of their reading, that the later line ends what the earlier says."""
-    successor_answers: float = 0.95
+    successor_answers: float = 0.964
     """Per unit of the log-odds, of its reading, that the later line answers the question."""
 
     def __post_init__(self) -> None:

@@ -17,6 +17,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from biem.domain.node import Hit, Hits, Node, as_written
+from biem.domain.notes.library import NoteHits
 from biem.domain.policies.context import ContextPolicy
 from biem.domain.prompt.contents import NOTHING, Known
 from biem.domain.prompt.lines import told
@@ -74,10 +75,19 @@ class ContextBuilder:
         self._hot = hot
         self._analyzer = analyzer
         self._picker = Picker(rules, analyzer, policy, readers)
+        self._readers = readers
         self._policy = policy
         self._telemetry = telemetry
         self._count = count
         self._plain = BlockReader(count=count)
+
+    def sure_notes(self, query: str, found: NoteHits) -> NoteHits:
+        """The notes found for a query; none where they do not answer probably (`notes_min_confidence`)."""
+        if found and self._policy.notes_min_confidence and self._readers.answering is not None:
+            from biem.engine.context.note_reading import read_notes  # noqa: PLC0415  many scopes have no notes
+
+            read_notes(found, query[:_READ], self._readers.answering, self._reader(query))
+        return found.if_sure(self._policy.notes_min_confidence)
 
     def brief(
         self,
@@ -109,7 +119,7 @@ class ContextBuilder:
         if isinstance(budget_tokens, bool) or not isinstance(budget_tokens, int):
             raise InvalidInput(f"budget_tokens must be a whole number of tokens, not {budget_tokens!r}")
         policy, degraded = self._policy, list(hits.degraded)
-        reader = BlockReader(set(self._analyzer.lexemes(query[:_READ])), self._analyzer.lexemes, self._count)
+        reader = self._reader(query)
 
         def is_news(node: Node) -> bool:
             return node.trust != UNTRUSTED and admits(where, node) and not known.has(node)
@@ -189,6 +199,9 @@ class ContextBuilder:
         return self._picker.choose(
             found, question[:_READ], measured, top_k, hits.grounds.get("personal", 0.0), bar, lists
         )
+
+    def _reader(self, query: str) -> BlockReader:
+        return BlockReader(set(self._analyzer.lexemes(query[:_READ])), self._analyzer.lexemes, self._count)
 
     def _doubtful(self, hits: Sequence[Hit], question: str, top_k: int | None, personal: float) -> list[Hit]:
         """The untrusted ones that answer, by their own confidence."""

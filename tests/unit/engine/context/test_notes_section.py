@@ -2,25 +2,13 @@
 
 import pytest
 
-from biem.domain.notes.library import Note, NoteHit, NotePassage
 from biem.domain.policies.context import ContextPolicy
-from biem.domain.scope import Scope
 from biem.domain.tokens import estimate_tokens
 from biem.engine.context.block import BlockReader
 from biem.engine.context.notes_section import near_best, noted
+from tests.unit.engine.context.note_hits import hit
 
 READER = BlockReader({"lamp"}, lambda text: text.lower().split())
-
-
-def hit(
-    body: str, *, note: str = "n", place: int = 0, citation: str = "lamps/one.md:3 › Story", score: float = 0.9
-) -> NoteHit:
-    """A hit with this text."""
-    chunk = NotePassage(
-        id=f"{note}{place}", place=place, lines=(3, 4), headings=("Story",), levels=(2,), body=body, tokens=9
-    )
-    told = Note(id=note, scope=Scope(), library="l", root="/r", path="p", title="t")
-    return NoteHit(chunk, told, score, {}, citation)
 
 
 @pytest.mark.req("G39", partly="the chain in the block")

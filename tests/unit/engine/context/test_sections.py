@@ -20,7 +20,7 @@ from biem.ports import Candidates, Filter, HotEntry
 from biem.telemetry import Telemetry
 from tests.support.aim_fakes import NO_RULES
 from tests.support.fakes import START
-from tests.unit.engine.context.test_notes_section import hit as note_hit
+from tests.unit.engine.context.note_hits import hit as note_hit
 
 SCOPE = Scope(user="ann")
 NO_NOTES = NoteHits()

@@ -1,0 +1,42 @@
+"""How sure it is that notes answer: where the search is in doubt, the best chunks are read with the question.
+
+A page about the thing in question has its words whether it answers or not. A model that sees both texts knows more
+(`biem/adapters/embedders/pair_reader.py`):
+
+    log-odds = bias + prior · log-odds of the search + read · highest log-odds of a reading
+"""
+
+from biem.domain.notes.library import NoteHit, NoteHits
+from biem.domain.scores import probability
+from biem.domain.speech.excerpt import excerpt
+from biem.domain.text import simplified
+from biem.engine.context.block import BlockReader
+from biem.engine.context.lines import odds
+from biem.ports.embedding import PairOdds, TextPair
+
+_READ = 3
+"""Best chunks that are read …"""
+_CHARS = 300
+"""… of each an excerpt of so many characters, after the last headings above it …"""
+_HEADINGS = 2
+_DOUBT = 2.5
+"""… where the search gives log-odds no further from 0 than this; further ones are hardly ever wrong."""
+_FURTHEST = 5.0
+"""Log-odds at which a reading is capped."""
+_BIAS, _PRIOR, _BEST = -0.7, 0.9, 0.6
+
+
+def read_notes(notes: NoteHits, question: str, odds_of: PairOdds, reader: BlockReader) -> None:
+    """Correct the confidence of these notes, best first, at least one."""
+    sure = odds(notes.confidence)
+    if abs(sure) > _DOUBT:
+        return
+    asked = simplified(question)
+    found = odds_of([TextPair(simplified(_text(hit, reader)), asked, marked=False) for hit in notes[:_READ]])
+    best = min(max(float(found.max()), -_FURTHEST), _FURTHEST)
+    notes.confidence = probability(_BIAS + _PRIOR * sure + _BEST * best)
+
+
+def _text(hit: NoteHit, reader: BlockReader) -> str:
+    above = " ".join(hit.chunk.headings[-_HEADINGS:])
+    return f"{above} {excerpt(hit.chunk.body, _CHARS, reader.asked, reader.terms_of)}".strip()
