@@ -37,6 +37,7 @@ from benchmarks._vaults import Section, Vault, read_folder, read_questions, read
 from benchmarks.metrics import mean, new_gold, percentiles, recall_at, score
 from biem.bootstrap import servers
 from biem.config import Settings, load_settings
+from biem.domain.notes.library import NoteHits
 from biem.domain.policies.jobs import SleepPolicy
 from biem.domain.policies.notes import NoteRankPolicy
 
@@ -147,8 +148,7 @@ class BiemNotes:
         self._folder = folder
         self._tenant = f"benchmark-{uuid.uuid4().hex[:12]}"
         self.shown = self.chain = 0
-        self.is_told = False
-        """Whether a block would have the notes of the last question."""
+        self._last = ("", NoteHits())
 
     def load(self, vault: Vault) -> None:
         """Write the files, add the folder, sync it."""
@@ -163,12 +163,17 @@ class BiemNotes:
         if report.pending:
             raise SystemExit(f"{report.pending} notes could not be indexed")
 
+    @property
+    def is_told(self) -> bool:
+        """Whether a block would have the notes of the last question."""
+        return bool(self._memory._system.context_builder.sure_notes(*self._last))
+
     def find(self, vault: Vault, question: str) -> list[str]:
         """The sections that begin within the lines of each hit; none for an empty question, which biem refuses."""
         if not question.strip():
             return []
         hits = self._memory.scope(tenant=self._tenant, user=vault.id).notes.search(question, top_k=_DEEP)
-        self.is_told = bool(self._memory._system.context_builder.sure_notes(question, hits))
+        self._last = (question, hits)
         self.shown += sum(len(hit.chunk.body) + len(hit.citation) for hit in hits[:5])
         self.chain += sum(len(hit.citation) for hit in hits[:5])
         by_note = _by_note(vault)

@@ -26,15 +26,15 @@ _FURTHEST = 5.0
 _BIAS, _PRIOR, _BEST = -0.7, 0.9, 0.6
 
 
-def read_notes(notes: NoteHits, question: str, odds_of: PairOdds, reader: BlockReader) -> None:
-    """Correct the confidence of these notes, best first, at least one."""
+def confidence(notes: NoteHits, question: str, odds_of: PairOdds, reader: BlockReader) -> float:
+    """The corrected confidence of these notes, best first, at least one."""
     sure = odds(notes.confidence)
     if abs(sure) > _DOUBT:
-        return
+        return notes.confidence
     asked = simplified(question)
     found = odds_of([TextPair(simplified(_text(hit, reader)), asked, marked=False) for hit in notes[:_READ]])
     best = min(max(float(found.max()), -_FURTHEST), _FURTHEST)
-    notes.confidence = probability(_BIAS + _PRIOR * sure + _BEST * best)
+    return probability(_BIAS + _PRIOR * sure + _BEST * best)
 
 
 def _text(hit: NoteHit, reader: BlockReader) -> str:

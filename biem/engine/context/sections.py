@@ -84,9 +84,10 @@ class ContextBuilder:
     def sure_notes(self, query: str, found: NoteHits) -> NoteHits:
         """The notes found for a query; none where they do not answer probably (`notes_min_confidence`)."""
         if found and self._policy.notes_min_confidence and self._readers.answering is not None:
-            from biem.engine.context.note_reading import read_notes  # noqa: PLC0415  many scopes have no notes
+            from biem.engine.context.note_reading import confidence  # noqa: PLC0415  many scopes have no notes
 
-            read_notes(found, query[:_READ], self._readers.answering, self._reader(query))
+            read = confidence(found, query[:_READ], self._readers.answering, self._reader(query))
+            found = NoteHits(found, confidence=read, degraded=found.degraded)
         return found.if_sure(self._policy.notes_min_confidence)
 
     def brief(
