@@ -15,3 +15,8 @@ def estimate_tokens(text: str) -> int:
 def wide_characters(text: str) -> int:
     """How many of its characters are a token each: CJK and everything behind it in Unicode."""
     return 0 if text.isascii() else len(_NARROW.sub("", text))
+
+
+def is_wide(text: str) -> bool:
+    """Whether a text is written in characters that are wide, as Chinese ones, rather than in letters."""
+    return 3 * wide_characters(text) > len(text)

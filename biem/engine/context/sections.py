@@ -86,7 +86,7 @@ class ContextBuilder:
         if found and self._policy.notes_min_confidence and self._readers.answering is not None:
             from biem.engine.context.note_reading import confidence  # noqa: PLC0415  many scopes have no notes
 
-            read = confidence(found, query[:_READ], self._readers.answering, self._reader(query))
+            read = confidence(found, query[:_READ], self._readers.answering, self._analyzer.lexemes)
             found = NoteHits(found, confidence=read, degraded=found.degraded)
         return found.if_sure(self._policy.notes_min_confidence)
 
@@ -120,7 +120,7 @@ class ContextBuilder:
         if isinstance(budget_tokens, bool) or not isinstance(budget_tokens, int):
             raise InvalidInput(f"budget_tokens must be a whole number of tokens, not {budget_tokens!r}")
         policy, degraded = self._policy, list(hits.degraded)
-        reader = self._reader(query)
+        reader = BlockReader(set(self._analyzer.lexemes(query[:_READ])), self._analyzer.lexemes, self._count)
 
         def is_news(node: Node) -> bool:
             return node.trust != UNTRUSTED and admits(where, node) and not known.has(node)
@@ -200,9 +200,6 @@ class ContextBuilder:
         return self._picker.choose(
             found, question[:_READ], measured, top_k, hits.grounds.get("personal", 0.0), bar, lists
         )
-
-    def _reader(self, query: str) -> BlockReader:
-        return BlockReader(set(self._analyzer.lexemes(query[:_READ])), self._analyzer.lexemes, self._count)
 
     def _doubtful(self, hits: Sequence[Hit], question: str, top_k: int | None, personal: float) -> list[Hit]:
         """The untrusted ones that answer, by their own confidence."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from biem.domain.notes.library import NoteHit
 from biem.domain.scores import probability
-from biem.domain.tokens import wide_characters
+from biem.domain.tokens import is_wide, wide_characters
 from biem.errors import EmbedderUnavailable
 from biem.notes.search.rank import PARTS, RankedChunk
 from biem.ports import Analyzer, Embedder, Vector
@@ -66,7 +66,7 @@ class NoteConfidence:
         best = hits[:_JUDGED]
         when = any(hit.why["when"] for hit in best)
         texts = [_said(hit) for hit in best]
-        translated = [_is_wide(text) != _is_wide(query) for text in texts]
+        translated = [is_wide(text) != is_wide(query) for text in texts]
         ids = {hit.chunk.id for hit in best}
         judged = [one for one in order if one.chunk.id in ids]
         if any(translated):
@@ -80,7 +80,7 @@ class NoteConfidence:
         above = max(near for near, _ in vectors) - float(content.mean())
         odds = _BIAS + _SHARED * shared + _COVERED * max(hit.why["covered"] for hit in best)
         odds += _ABOVE * above + _BEYOND * self._beyond(vectors) + _WHEN * when
-        return probability(odds + _SOUGHT * (translated[0] and _is_wide(query)))
+        return probability(odds + _SOUGHT * (translated[0] and is_wide(query)))
 
     def _beyond(self, vectors: Sequence[tuple[float, Vector]]) -> float:
         """How much nearer a chunk is to the query than to one that asks for nothing: the most of all."""
@@ -112,11 +112,6 @@ class NoteConfidence:
         said |= self._analyzer.english(words)
         meant = ({*self._analyzer.lexemes(word), *self._analyzer.english([word])} for word in keywords)
         return sum(not said.isdisjoint(each) for each in meant) / len(keywords)
-
-
-def _is_wide(text: str) -> bool:
-    """Whether it is written in characters that are wide, as Chinese ones, rather than in letters."""
-    return 3 * wide_characters(text) > len(text)
 
 
 def _said(hit: NoteHit) -> str:

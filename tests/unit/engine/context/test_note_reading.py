@@ -7,12 +7,10 @@ import pytest
 from numpy.typing import NDArray
 
 from biem.domain.notes.library import NoteHits
-from biem.engine.context.block import BlockReader
 from biem.engine.context.note_reading import confidence
 from biem.ports.embedding import TextPair
 from tests.unit.engine.context.note_hits import hit
 
-READER = BlockReader({"lamp"}, lambda text: text.lower().split())
 QUESTION = "Who trims the lamp?"
 ANSWER, BESIDE = "The lamp is trimmed by Ada.", "The lamp stands on the pier."
 
@@ -26,7 +24,7 @@ def corrected(before: float, bodies: Sequence[str], odds_of: Callable[[str], flo
         return np.array([odds_of(pair.first) for pair in pairs], dtype=np.float32)
 
     notes = NoteHits([hit(body) for body in bodies], confidence=before)
-    return confidence(notes, QUESTION, read, READER), asked
+    return confidence(notes, QUESTION, read, lambda text: text.lower().replace("?", "").split()), asked
 
 
 def test_one_that_is_read_as_an_answer_raises_the_confidence_and_none_lowers_it() -> None:
@@ -38,6 +36,10 @@ def test_one_that_is_read_as_an_answer_raises_the_confidence_and_none_lowers_it(
 @pytest.mark.parametrize("sure", [0.0, 0.05, 0.95, 1.0])
 def test_where_the_search_is_sure_nothing_is_read(sure: float) -> None:
     assert corrected(sure, [ANSWER], lambda _: 0.0) == (sure, [])
+
+
+def test_what_is_in_another_language_than_the_question_is_not_read() -> None:
+    assert corrected(0.4, [BESIDE, "灯由小艾修剪，每天早上一次。" * 3], lambda _: 4.0) == (0.4, [])
 
 
 def test_an_excerpt_of_the_best_three_is_read_after_their_headings() -> None:
