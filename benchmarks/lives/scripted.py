@@ -34,8 +34,8 @@ def scripted(lang: str, split: Split, script: Path = BY_HAND) -> list[Life]:
 @cache
 def _all(script: Path) -> tuple[tuple[Life, Split], ...]:
     files = sorted(script.glob("*.txt")) if script.is_dir() else [script]
-    text = "".join("\n" + file.read_text("utf-8") for file in files)
-    return tuple(read_script(part.splitlines()) for part in text.split("\n== ")[1:])
+    texts = ("\n" + file.read_text("utf-8") for file in files)
+    return tuple(read_script(part.splitlines()) for text in texts for part in text.split("\n== ")[1:])
 
 
 def read_script(lines: Sequence[str]) -> tuple[Life, Split]:

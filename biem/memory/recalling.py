@@ -10,7 +10,7 @@ from biem.domain.node import Hit, Hits
 from biem.domain.notes.library import NoteHits
 from biem.domain.prompt.contents import Excluded, Known, known, messages_in
 from biem.domain.running_memory import Running
-from biem.domain.speech.acts import is_courtesy
+from biem.domain.speech.acts import asks_for_text, is_courtesy
 from biem.domain.speech.follow_up import as_meant
 from biem.domain.speech.overview import questions_about_user
 from biem.domain.speech.plain_question import plain_question
@@ -250,6 +250,7 @@ class RecallMethods(BoundMemory):
             [(one, relevance.keep(self.bound_to, one, recalled(one), limit)) for one in asked]
             for asked in (several, parts)
         )
+        orders = self._orders(query, recalled) if own and not several else ()
         if noted is not None:
             hits.notes = self._system.context_builder.sure_notes(query, noted(hits))
             self._system.notes.mark(self.bound_to, hits)
@@ -260,6 +261,7 @@ class RecallMethods(BoundMemory):
             each=each,
             pieces=pieces,
             timed=timed,
+            orders=orders,
             budget_tokens=budget,
             where=where,
             known=held,
@@ -269,9 +271,18 @@ class RecallMethods(BoundMemory):
         if timed is not None:
             hits += [hit for hit in timed.hits if hit.node.id not in known]
             known |= {hit.node.id for hit in timed.hits}
-        more = {hit.node.id: hit for _, found in [*each, *pieces] for hit in found if hit.node.id not in known}
+        found_too = [*(hit for _, found in [*each, *pieces] for hit in found), *orders]
+        more = {hit.node.id: hit for hit in found_too if hit.node.id not in known}
         hits += more.values()
         return block, hits
+
+    def _orders(self, query: str, recalled: Callable[[str], Hits]) -> Sequence[Hit]:
+        """Those about the form of all answers, for a message whose answer is written."""
+        if not asks_for_text(query):
+            return ()
+        from biem.engine.context import standing_orders  # noqa: PLC0415  its rules are compiled in 100 ms
+
+        return standing_orders.orders_among(recalled(standing_orders.question_about_answers(query)))
 
     def _searched(
         self, query: str, where: Filter, held: Known, recalled: Callable[..., Hits]

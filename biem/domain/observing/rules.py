@@ -133,8 +133,8 @@ def _rule(sentence: str) -> tuple[str, str, float] | None:
         return "persona", "persona", 0.9
     if patterns.NOTE.match(sentence) or patterns.NOTE_ZH.match(sentence):
         rest = _content(sentence)
-        return ("rule", "order", 0.8) if rest != sentence and _orders(rest) else ("note", "note", 0.9)
-    if sureness := _orders(sentence):
+        return ("rule", "order", 0.8) if rest != sentence and sureness_of_order(rest) else ("note", "note", 0.9)
+    if sureness := sureness_of_order(sentence):
         return "rule", "order", sureness
     if patterns.DECISION.match(sentence) or patterns.DECISION_ZH.match(sentence):
         return "decision", "decision", 0.85
@@ -153,7 +153,7 @@ def _rule(sentence: str) -> tuple[str, str, float] | None:
     return None
 
 
-def _orders(sentence: str) -> float:
+def sureness_of_order(sentence: str) -> float:
     """How sure it is that a sentence is an order for every time, 0 for none."""
     if orders.NO_ORDER.match(sentence):
         return 0.0

@@ -155,6 +155,16 @@ _REQUEST = late(
     r"|改成|了|的?时候|时[，,要用请先都别不保]))",
     re.IGNORECASE,
 )
+_ASKS_FOR_TEXT = late(
+    r"^\W*(?:(?:please|pls|now|ok|okay|hey|hi|so|also|and|can you|could you|would you|will you|i need you to|help me)\b"
+    r"\W*)*(?:write|draft|compose|reword|rewrite|rephrase|explain|describe|summari[sz]e|translate|outline|suggest"
+    r"|recommend|plan|brainstorm|proofread|(?:give|make) (?:me|us) (?:an?|some|two|three|four|five|ten|\d+)\b)\b"
+    r"|^\W*(?:请|麻烦|帮忙|你|您|再|来)*(?:[给替帮][^，,。！？!?]{1,6}?)?(?:写|起草|草拟|拟一|解释|讲[讲一下个解]|说说|翻译|总结|概括|归纳|推荐"
+    r"|润色|改写|设计|策划|列[个出一]|出[个几]|想[个几]|编[个一]|做[个一份])",
+    re.IGNORECASE,
+)
+_LONGEST_ASKING = 300
+"""Characters of a message that asks for a text: a longer one gives what is to be worked on."""
 _TOLD_BESIDE = late(
     r"(?:[,:;–—]|\s-|\b(?:that|because|since|as|but|and|note|down))\s+"
     r"(?:i|i'm|i've|i'd|we|we're|we've|my|our|there's)\s"
@@ -284,6 +294,11 @@ def _orders(sentence: str) -> bool:
     if wish is not None and wish["wish"]:  # a question in form only
         return True
     return (wish or _HAN_ORDER.match(sentence)) is not None and ASKS.search(sentence) is None
+
+
+def asks_for_text(message: str) -> bool:
+    """Whether the assistant is to write or explain something: "explain photosynthesis", 写一段开场白."""
+    return len(message) <= _LONGEST_ASKING and _ASKS_FOR_TEXT.match(message) is not None
 
 
 def describes_by_pronoun(text: str) -> bool:

@@ -47,6 +47,8 @@ CORE = "## Core Memories"
 USEFUL = "## Useful Before"
 ORIGINALS = "## Originals"
 RECENT = "## Recent Messages"
+_ORDERS = 3
+"""Most orders about the form of all answers that a block tells."""
 _SURELY = 0.75
 """Probability from which a piece of a query counts as answered."""
 _READ = 8_000
@@ -99,6 +101,7 @@ class ContextBuilder:
         each: Sequence[tuple[str, Hits]] = (),
         pieces: Sequence[tuple[str, Hits]] = (),
         timed: "TimedHits | None" = None,
+        orders: Sequence[Hit] = (),
         budget_tokens: int,
         where: Filter = EVERYTHING,
         known: Known = NOTHING,
@@ -110,6 +113,7 @@ class ContextBuilder:
         `each`: the questions of a query that asks several, with their hits; the best line for each comes first.
         `timed`: what was told of the time that a question asks for.
         `pieces`: parts of a query that may ask for something; the best line for each that is surely answered is last.
+        `orders`: what holds for every answer; these lines come after all others.
 
         Hits that repeat a memory which the prompt has `before` it are left out.
 
@@ -149,6 +153,8 @@ class ContextBuilder:
                 best = [hits[0] for hits, surely in chosen if hits and surely is not None and surely >= _SURELY]
                 there = {hit.node.id for hit in worth}
                 worth += {hit.node.id: hit for hit in best if hit.node.id not in there}.values()
+            if orders:
+                worth, sure = _with_orders(worth, orders, top_k), sure if worth else None
             first = [*(hit.node for hit in shown), *before]
             note = note_of_doubt(sure, query[:_READ], policy)
             block = render(as_written(worth), policy, left - share, (), reader, top_k, first, note)
@@ -274,6 +280,15 @@ class ContextBuilder:
     def _cost(self, section: str) -> int:
         """Tokens of a section with the blank line before the next."""
         return self._count(f"{section}\n\n") if section else 0
+
+
+def _with_orders(worth: Sequence[Hit], orders: Sequence[Hit], top_k: int | None) -> list[Hit]:
+    """The lines with those of orders behind them, which take half of the places at most, and not the only one."""
+    places = _ORDERS if top_k is None else min(_ORDERS, (top_k + 1) // 2, top_k - bool(worth))
+    last = orders[:places]
+    ids = {hit.node.id for hit in last}
+    others = [hit for hit in worth if hit.node.id not in ids]
+    return [*others[: None if top_k is None else top_k - len(last)], *last]
 
 
 def _merged(

@@ -1,0 +1,29 @@
+"""Orders about the form of all answers, for a message whose answer is written: "reply in German" for "Write a haiku".
+
+They resemble no such message, so they are searched for by a question that they answer.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from biem.domain.node import Hit
+from biem.domain.observing.style import orders_of_form
+from biem.domain.retention import ASSISTANT
+from biem.domain.text import is_han
+from biem.domain.trust import UNTRUSTED
+
+
+def question_about_answers(message: str) -> str:
+    """What finds these orders, in the message's language."""
+    return "你该怎么回答我？" if is_han(message) else "How should you answer me?"
+
+
+def orders_among(hits: Sequence[Hit]) -> list[Hit]:
+    """Those that hold, newest first: a later order may change an earlier one."""
+    found = list[Hit]()
+    for hit in hits:
+        node = hit.node
+        if node.source != ASSISTANT and node.trust != UNTRUSTED and node.valid_to is None:
+            sentences = orders_of_form(node.text)
+            found += [replace(hit, told=tuple(sentences))] if sentences else []
+    return sorted(found, key=lambda hit: hit.node.at, reverse=True)
