@@ -26,7 +26,9 @@ _DROPPED_HIDDEN, _DROPPED_TOKENS = 0.05, 0.05
 several times."""
 _RATE, _DECAY, _BATCH, _WARM = 6e-4, 0.01, 32, 100
 _LIKE_LONG = 20
-"""Batches whose pairs are sorted by length together."""
+"""Times `_BATCH`: the sets that are sorted by length together."""
+_CHOICE = 2.0
+"""What the choice among the pairs of a set counts beside the pairs themselves."""
 _ADAPTED = ("q", "v", "ao", "fi", "fo")
 """The matrices of a layer that get additions."""
 
@@ -162,24 +164,31 @@ class PairNetwork(nn.Module):  # type: ignore[misc]
         return {name: one.detach().numpy().astype(np.float16) for name, one in found.items()}
 
 
-def fit(pairs: Sequence[TextPair], wanted: Sequence[bool], passes: int, seed: int = 0) -> PairNetwork:
-    """A network fitted to these pairs by their cross-entropy; prints its loss as it goes."""
+def fit(
+    sets: Sequence[Sequence[TextPair]], wanted: Sequence[Sequence[bool]], passes: int, seed: int = 0
+) -> PairNetwork:
+    """A network fitted to sets of pairs; prints its loss as it goes.
+
+    The loss is the cross-entropy of the pairs, and of each set of several (the lines that a recall finds for a
+    question) `_CHOICE` times that of the choice among them and none of them: a line is shown because it answers better
+    than the others, and a block is empty because none does.
+    """
     torch.manual_seed(seed)
     random = Random(seed)
     network = PairNetwork()
-    tokens = [network.tokens(pair) for pair in pairs]
-    labels = torch.tensor([float(one) for one in wanted])
+    tokens = [[network.tokens(pair) for pair in pairs] for pairs in sets]
+    labels = [torch.tensor([float(one) for one in those]) for those in wanted]
     fitted = [one for one in network.parameters() if one.requires_grad]
     descent = torch.optim.AdamW(fitted, lr=_RATE, weight_decay=_DECAY)
-    steps = passes * math.ceil(len(pairs) / _BATCH)
+    steps = passes * math.ceil(sum(map(len, sets)) / _BATCH)
     done, lost = 0, 0.0
     network.train()
     for _ in range(passes):
         for batch in _shuffled(tokens, random):
             for group in descent.param_groups:
                 group["lr"] = _RATE * min(1.0, done / _WARM) * max(0.02, 1 - done / steps)
-            read = network([_some(tokens[n], random) for n in batch])
-            loss = functional.binary_cross_entropy_with_logits(read, labels[batch])
+            read = network([_some(one, random) for n in batch for one in tokens[n]])
+            loss = _loss(read, [labels[n] for n in batch])
             descent.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(fitted, 1.0)
@@ -192,6 +201,16 @@ def fit(pairs: Sequence[TextPair], wanted: Sequence[bool], passes: int, seed: in
     return network
 
 
+def _loss(read: Tensor, labels: Sequence[Tensor]) -> Tensor:
+    pairs: Tensor = functional.binary_cross_entropy_with_logits(read, torch.cat(list(labels)))
+    chosen, none = list[Tensor](), torch.zeros(1)
+    for odds, those in zip(torch.split(read, [len(one) for one in labels]), labels, strict=True):
+        if len(those) > 1:
+            right = odds[those > 0] if those.any() else none
+            chosen.append(torch.logsumexp(torch.cat([none, odds]), 0) - torch.logsumexp(right, 0))
+    return pairs + _CHOICE * torch.stack(chosen).mean() if chosen else pairs
+
+
 def _some(tokens: Tokens, random: Random) -> Tokens:
     """A pair without some of its tokens; the first three, the prefix, and the last are kept."""
 
@@ -202,13 +221,20 @@ def _some(tokens: Tokens, random: Random) -> Tokens:
     return Tokens(kept(tokens.first), kept(tokens.second), tokens.marked)
 
 
-def _shuffled(tokens: Sequence[Tokens], random: Random) -> Iterator[list[int]]:
-    """The places of all pairs in batches of similar length."""
-    order = list(range(len(tokens)))
+def _shuffled(sets: Sequence[Sequence[Tokens]], random: Random) -> Iterator[list[int]]:
+    """The places of all sets in batches of some `_BATCH` pairs of similar length."""
+    order = list(range(len(sets)))
     random.shuffle(order)
     batches: list[list[int]] = []
     for start in range(0, len(order), _BATCH * _LIKE_LONG):
-        alike = sorted(order[start : start + _BATCH * _LIKE_LONG], key=lambda n: len(tokens[n]))
-        batches.extend(alike[at : at + _BATCH] for at in range(0, len(alike), _BATCH))
+        batch, count = list[int](), 0
+        for n in sorted(order[start : start + _BATCH * _LIKE_LONG], key=lambda n: max(map(len, sets[n]))):
+            batch.append(n)
+            count += len(sets[n])
+            if count >= _BATCH:
+                batches.append(batch)
+                batch, count = [], 0
+        if batch:
+            batches.append(batch)
     random.shuffle(batches)
     yield from batches

@@ -85,17 +85,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from benchmarks._pair_network import fit as fit_network  # noqa: PLC0415  torch is optional
 
             others = [one for one in lives if not _is_held_back(one)]
-            learnt = [*_near(DEV), *_needed(held_back=False), *_lived(others, embedder, Random(_SEED))]
-            network = fit_network([one.pair for one in learnt], [one.answers for one in learnt], _PASSES)
+            learnt = [[one] for one in (*_near(DEV), *_needed(held_back=False))]
+            learnt += filter(None, _lived(others, embedder, Random(_SEED)))
+            answers = [[one.answers for one in of] for of in learnt]
+            network = fit_network([[one.pair for one in of] for of in learnt], answers, _PASSES)
             if options.write:
                 np.savez(ANSWERING, **network.kept())  # type: ignore[arg-type]  # its last argument is a bool
-                print(f"fitted to {len(learnt)} pairs, {sum(one.answers for one in learnt)} of them with an answer")
+                print(f"fitted to {sum(map(len, learnt))} pairs, {sum(map(sum, answers))} of them with an answer")
         odds_of = SharedPairOdds(ANSWERING, None, lambda: None)
         kept = [one for one in lives if _is_held_back(one)]
         sets = {
             **{f"near, {file.stem}": list(_near([file])) for file in HELD_OUT},
             "requests, a quarter": list(_needed(held_back=True)),
-            "lives, a quarter": list(_lived(kept, embedder, Random(_SEED))),
+            "lives, a quarter": [one for of in _lived(kept, embedder, Random(_SEED)) for one in of],
         }
         rows = [_row(name, asked, odds_of) for name, asked in sets.items()]
         _report.print_table("Lines that answer above those that do not, by the packaged file", tuple(rows[0]), rows)
@@ -125,12 +127,13 @@ def _needed(*, held_back: bool) -> Iterator[Asked]:
         yield from (Asked(TextPair(other.text, request), answers=False) for other in others if other is not one)
 
 
-def _lived(lives: Sequence[facts.Life], embedder: Embedder, draw: Random) -> Iterator[Asked]:
+def _lived(lives: Sequence[facts.Life], embedder: Embedder, draw: Random) -> Iterator[list[Asked]]:
+    """The lines of each question."""
     memory = InMemory(embedder, load_settings())
     for one in lives:
         for question in one.questions:
             if question.when == "after" and not (one.id.startswith(_SMALL) and draw.random() < 0.5):
-                yield from _of_question(one, question, memory, draw)
+                yield list(_of_question(one, question, memory, draw))
 
 
 def _of_question(life: facts.Life, question: facts.Question, memory: InMemory, draw: Random) -> Iterator[Asked]:
@@ -174,14 +177,14 @@ def _print_weights(lives: Sequence[facts.Life], embedder: Embedder, odds_of: Pai
     of_case, lines = np.array(of), np.array(rated)
     worth, line = cross_validated(lines, np.array(about), np.minimum(weight, 1.0)[of_case], folds[of_case])
     before = [odds(sureness(one.sure, one.lines, one.features, one.question)) for one in cases]
-    table = np.array([[was, one.max(), 0.0] for was, one in zip(before, read, strict=True)])
+    table = np.array([[was, one.max(), one.mean(), 0.0] for was, one in zip(before, read, strict=True)])
     for place, case in enumerate(cases):
         then = worth[of_case == place]
         unread = sorted((one.worth for one in case.lines), reverse=True)[len(then) :]
         if not unread or then.max() >= unread[0]:
-            table[place, 2] = read[place][int(np.argmax(then))]
+            table[place, 3] = read[place][int(np.argmax(then))]
     after, block = cross_validated(table, known, weight, folds)
-    names = ("line_bias", "line_prior", "line_read", "bias", "prior", "most", "own")
+    names = ("line_bias", "line_prior", "line_read", "bias", "prior", "most", "mean", "own")
     weights = [{"weight": name, "value": round(one, 2)} for name, one in zip(names, (*line, *block), strict=True)]
     _report.print_table("ReadingWeights", ("weight", "value"), weights)
     kinds = np.array([one.kind for one in cases])

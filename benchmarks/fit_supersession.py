@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         by_hand = list(_told(held_out=False))
         learnt = [*by_hand, *_unrelated(by_hand), *_made("dev", _MADE, _SEED), *_lived("dev", options.cache)]
-        network = fit([one.pair for one in learnt], [one.ended for one in learnt], _PASSES)
+        network = fit([[one.pair] for one in learnt], [[one.ended] for one in learnt], _PASSES)
         if options.write:
             np.savez(SUPERSESSION, **network.kept())  # type: ignore[arg-type]  # its last argument is a bool
             print(f"fitted to {len(learnt)} pairs, {sum(one.ended for one in learnt)} of them updates")

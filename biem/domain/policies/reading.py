@@ -14,19 +14,21 @@ class ReadingWeights:
     """Log-odds; see `biem.engine.context.reading` and `…currency.successor_reading`."""
 
     line_bias: float = -0.25
-    """.25 below the fitted one, so that fewer lines are shown beside one that answers."""
-    line_prior: float = 0.4
+    """.1 below the fitted one, so that fewer lines are shown beside one that answers."""
+    line_prior: float = 0.482
     """Per unit of the worth of a line before it was read."""
-    line_read: float = 0.653
+    line_read: float = 0.595
     """Per unit of the log-odds of its reading."""
-    bias: float = 0.45
-    """.31 below the fitted one: so more questions are answered, and fewer unknown ones get lines, than before the model
-    was fitted last."""
-    prior: float = 0.126
+    bias: float = 1.2
+    """.1 above the fitted one: so as many questions are answered as before the model was fitted last, and fewer unknown
+    ones get lines."""
+    prior: float = 0.175
     """Per unit of the sureness before lines were read."""
-    most: float = 0.571
+    most: float = 0.256
     """Per unit of the highest log-odds of a reading."""
-    own: float = 0.227
+    mean: float = 0.338
+    """Per unit of the mean of these log-odds."""
+    own: float = 0.262
     """Per unit of the log-odds of the reading of the line that is likeliest then; 0 without one."""
 
     successor_bias: float = 0.113

@@ -25,7 +25,7 @@ _DOUBT = 2.5
 """… where the search gives log-odds no further from 0 than this; further ones are hardly ever wrong."""
 _FURTHEST = 5.0
 """Log-odds at which a reading is capped."""
-_BIAS, _PRIOR, _BEST = -0.4, 0.9, 0.6
+_BIAS, _PRIOR, _BEST = -0.5, 0.9, 0.5
 """The bias is .6 above the fitted one, which would leave out more notes that answer."""
 
 

@@ -49,6 +49,17 @@ def test_a_block_is_empty_where_no_line_is_read_as_an_answer() -> None:
     assert not picked(Reader(lambda _: -5.0))
 
 
+def test_what_several_lines_tell_of_is_told_sooner_than_what_one_tells_of() -> None:
+    # Given the same highest reading / When other lines are read as answers, too / Then an answer is more probable
+    def sure(beside: float) -> float:
+        reader = Reader(lambda text: 0.0 if text == ANSWER else beside)
+        picker = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy(), PairReaders(reader))
+        hits = measured(QUESTION, [hit(ANSWER, 0.62), hit(BESIDE, 0.6), hit(OTHER, 0.2)])
+        return picker.choose(hits, QUESTION, 0.9)[1] or 0.0
+
+    assert sure(0.0) > sure(-2.0) > sure(-5.0)
+
+
 def test_as_many_lines_are_read_as_the_policy_says() -> None:
     for count in (1, 2):
         reader = Reader(lambda _: 0.0)
