@@ -5,7 +5,8 @@ Needs torch (`pip install biem[bge]`) and two hours on two cores. Learns low-ran
 
     messages with questions that they answer or nearly answer (`benchmarks/lives/near`),
     messages with a request that needs them and with others (`benchmarks/lives/requests`), and
-    questions of lives of `dev` with the answers and the best other hits of a recall in memory,
+    questions of lives of `dev` with the answers and the best other hits of a recall in memory, which are learnt as a
+    choice among these lines and none of them, too,
 
 but one quarter of the lives and of the requests. Prints how often a line that answers is rated above one that does not
 (`auc`): of the held-out files of the first kind, and of that quarter. From its lives the weights of
