@@ -27,7 +27,7 @@ _OF_A_TOPIC = re.compile(
     r"(?:(?!answer|reply|respond|talk|speak)[a-z]+ )"
     r"(?!(?:to |for )?me\b|back\b|anything\b|something\b|this\b)"
     r"|\b(?:recommend|suggest|recipes?|code|commits?|commands?|tickets?)\b"
-    r"|[写列做贴给](?:我|他|客户)?(?:的)?(?:写|列|做|贴)?(?!东西|字|[一-三两]?[句段])(?:英文|中文)?"
+    r"|[写列做贴给](?:我|他|客户)?的?[写列做贴]?(?:英文|中文)?"
     r"(?:代码|邮件|文案|文书|清单|表|菜|食谱|方案|报告|通知|广告)|推荐|法规|预算",
     re.IGNORECASE,
 )
