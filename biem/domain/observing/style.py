@@ -14,6 +14,9 @@ _LANGUAGES = (
     "english|german|french|spanish|italian|portuguese|dutch|polish|russian|turkish|arabic|hindi|japanese|korean"
     "|chinese|mandarin|cantonese|british|american"
 )
+_LANGUAGE = re.compile(
+    rf"\b(?:in|to|use|speak|with) (?:{_LANGUAGES})\b|[用说写讲回][中英德法日韩俄粤](?:文|语|话)|普通话", re.IGNORECASE
+)
 _FORM = re.compile(
     rf"\b(?:{FORMS}|{SPOKEN}|(?:in|use|speak|with) (?:{_LANGUAGES})|answer|reply|respond|talk|speak|write back"
     r"|explain|address me|call me|sentences?|paragraphs?|bullets?|lists?|words?|short|shorter|brief|briefly|concise"
@@ -24,7 +27,7 @@ _FORM = re.compile(
 )
 _OF_A_TOPIC = re.compile(
     r"\b(?:when(?:ever)?|if|(?:each|every|any) ?time|for) (?:(?:you|i|we) )?"
-    r"(?:(?!answer|reply|respond|talk|speak)[a-z]+ )"
+    r"(?!(?:you|i|we|answer|reply|respond|talk|speak)\b)[a-z]+ "
     r"(?!(?:to |for )?me\b|back\b|anything\b|something\b|this\b)"
     r"|\b(?:recommend|suggest|recipes?|code|commits?|commands?|tickets?)\b"
     r"|[写列做贴给](?:我|他|客户)?的?[写列做贴]?(?:英文|中文)?"
@@ -42,3 +45,8 @@ def orders_of_form(text: str) -> list[str]:
         for one in sentences
         if _FORM.search(one) and not _OF_A_TOPIC.search(one) and sureness_of_order(one) > 0
     ]
+
+
+def names_a_language(order: str) -> bool:
+    """Whether it is about the language of answers, of which only one holds."""
+    return _LANGUAGE.search(simplified(order)) is not None

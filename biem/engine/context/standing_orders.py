@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from biem.domain.node import Hit
-from biem.domain.observing.style import orders_of_form
+from biem.domain.observing.style import names_a_language, orders_of_form
 from biem.domain.retention import ASSISTANT
 from biem.domain.text import is_han
 from biem.domain.trust import UNTRUSTED
@@ -19,11 +19,13 @@ def question_about_answers(message: str) -> str:
 
 
 def orders_among(hits: Sequence[Hit]) -> list[Hit]:
-    """Those that hold, newest first: a later order may change an earlier one."""
+    """Those that hold, newest first: a later order may change an earlier one. Of the language only the newest."""
     found = list[Hit]()
     for hit in hits:
         node = hit.node
         if node.source != ASSISTANT and node.trust != UNTRUSTED and node.valid_to is None:
             sentences = orders_of_form(node.text)
             found += [replace(hit, told=tuple(sentences))] if sentences else []
-    return sorted(found, key=lambda hit: hit.node.at, reverse=True)
+    found.sort(key=lambda hit: hit.node.at, reverse=True)
+    of_language = [hit for hit in found if any(map(names_a_language, hit.told))]
+    return [hit for hit in found if hit not in of_language[1:]]

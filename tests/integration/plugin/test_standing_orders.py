@@ -19,6 +19,7 @@ IN_PASSING = (
     "Could you look over my letter to the harbour office, I have been at it for three evenings and my wife says that "
     "it sounds as if a machine had written it, which is rich. Please keep your answers short, I read them on the bus."
 )
+FRENCH = "Please answer me in French from now on."
 LANDLORD, OF_CODE = "My landlord is Mr Brandt.", "When you write code for me, use type hints."
 OTHERS = 45
 """Messages on other matters: more than a block is chosen from."""
@@ -34,7 +35,7 @@ def memory(testbed: Testbed) -> Iterator[biem.Memory]:
         ) as opened,
     ):
         others = [f"The haiku of guest {n} about the rain is on page {n + 7}, 第{n}位客人写雨" for n in range(OTHERS)]
-        for day, text in enumerate([GERMAN, LANDLORD, SHORT, OF_CODE, *others, IN_PASSING]):
+        for day, text in enumerate([FRENCH, GERMAN, LANDLORD, SHORT, OF_CODE, *others, IN_PASSING]):
             at = START + timedelta(days=day)
             opened.remember(text, conversation=f"c{day}", speaker="user", source="user", at=at)
         opened.remember("Please answer me in Latin.", conversation="z", speaker="assistant", source="assistant")
@@ -57,7 +58,7 @@ def test_what_is_written_follows_the_orders_for_all_answers(plugin: BIEMContextP
     # Then the newest orders stand last, each with the sentence that gives it
     assert found[-3:] == [IN_PASSING, SHORT, GERMAN]
     assert "Please keep your answers short" in block.text
-    assert OF_CODE not in found
+    assert not {OF_CODE, FRENCH} & set(found)  # of another topic, and of a language that another replaced
     assert "Latin" not in block.text
 
 
@@ -78,5 +79,5 @@ def test_an_order_never_takes_the_place_of_the_only_line(memory: biem.Memory) ->
 
 
 def test_what_the_prompt_has_already_is_not_told_again(plugin: BIEMContextPlugin) -> None:
-    block = plugin.recall_context("Explain photosynthesis", exclude_conversation="c0")
+    block = plugin.recall_context("Explain photosynthesis", exclude_conversation="c1")
     assert GERMAN not in [hit.node.text for hit in block.hits]

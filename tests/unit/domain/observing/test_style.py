@@ -2,7 +2,7 @@
 
 import pytest
 
-from biem.domain.observing.style import orders_of_form
+from biem.domain.observing.style import names_a_language, orders_of_form
 
 
 @pytest.mark.parametrize(
@@ -11,6 +11,7 @@ from biem.domain.observing.style import orders_of_form
         ("From now on, answer me in German please.", "From now on, answer me in German please."),
         ("Off to bed. Please keep your answers short.", "Please keep your answers short."),
         ("Don’t use emojis in your replies, thanks", "Don't use emojis in your replies, thanks"),
+        ("Please don't use exclamation marks when you answer.",) * 2,
         ("Always use metric units with me.", "Always use metric units with me."),
         ("我开夜班车。以后你回我话短点", "以后你回我话短点"),
         ("以後你回答我都用繁體字。", "以後你回答我都用繁體字。"),
@@ -35,3 +36,9 @@ def test_an_order_is_found_in_its_message(text: str, sentence: str) -> None:
 )
 def test_what_is_of_a_topic_or_no_order_is_not(text: str) -> None:
     assert orders_of_form(text) == []
+
+
+def test_an_order_of_the_language_is_known() -> None:
+    assert names_a_language("From now on, answer me in German please.")
+    assert names_a_language("以后用英文回答我")
+    assert not names_a_language("No emojis in your answers, please.")
