@@ -8,9 +8,11 @@ from dataclasses import replace
 
 from biem.domain.node import Hit
 from biem.domain.observing.style import names_a_language, orders_of_form
-from biem.domain.retention import ASSISTANT
 from biem.domain.text import is_han
 from biem.domain.trust import UNTRUSTED
+
+_OWN = ("user", "")
+"""Sources of what a user said or wrote down: a text of a tool or of the web orders nothing."""
 
 
 def question_about_answers(message: str) -> str:
@@ -23,7 +25,7 @@ def orders_among(hits: Sequence[Hit]) -> list[Hit]:
     found = list[Hit]()
     for hit in hits:
         node = hit.node
-        if node.source != ASSISTANT and node.trust != UNTRUSTED and node.valid_to is None:
+        if node.source in _OWN and node.trust != UNTRUSTED and node.valid_to is None:
             sentences = orders_of_form(node.text)
             found += [replace(hit, told=tuple(sentences))] if sentences else []
     found.sort(key=lambda hit: hit.node.at, reverse=True)

@@ -38,7 +38,8 @@ def memory(testbed: Testbed) -> Iterator[biem.Memory]:
         for day, text in enumerate([FRENCH, GERMAN, LANDLORD, SHORT, OF_CODE, *others, IN_PASSING]):
             at = START + timedelta(days=day)
             opened.remember(text, conversation=f"c{day}", speaker="user", source="user", at=at)
-        opened.remember("Please answer me in Latin.", conversation="z", speaker="assistant", source="assistant")
+        for source in ("assistant", "web"):
+            opened.remember(f"Please answer me in Latin, {source}.", conversation="z", speaker=source, source=source)
         assert opened.flush()
         clock.advance(days=90)
         yield opened
