@@ -18,11 +18,11 @@ _LANGUAGE = re.compile(
     rf"\b(?:in|to|use|speak|with) (?:{_LANGUAGES})\b|[用说写讲回][中英德法日韩俄粤](?:文|语|话)|普通话", re.IGNORECASE
 )
 _FORM = re.compile(
-    rf"\b(?:{FORMS}|{SPOKEN}|(?:in|use|speak|with) (?:{_LANGUAGES})|answer|reply|respond|talk|speak|write back"
+    rf"\b(?:{FORMS}|{SPOKEN}|answer|reply|respond|talk|speak|write back"
     r"|explain|address me|call me|sentences?|paragraphs?|bullets?|lists?|words?|short|shorter|brief|briefly|concise"
     r"|blunt|detailed|plain|formal|informal|polite|tone|metric|units?)\b"
     r"|回答|回复|回我|回话|答复|[跟和对]我(?:说|讲|聊)|称呼我|叫我|简短|短[一点些]|[句字]以?内|[几两三]句|啰嗦|废话|客套|口语|大白话"
-    r"|术语|表情|感叹号|列表|分点|要点|语气|[用说写][中英德法日韩]文|夹英文|公制",
+    r"|术语|表情|感叹号|列表|分点|要点|语气|夹英文|公制",
     re.IGNORECASE,
 )
 _OF_A_TOPIC = re.compile(
@@ -43,7 +43,7 @@ def orders_of_form(text: str) -> list[str]:
     return [
         part_of(written, one)
         for one in sentences
-        if _FORM.search(one) and not _OF_A_TOPIC.search(one) and sureness_of_order(one) > 0
+        if (_FORM.search(one) or _LANGUAGE.search(one)) and not _OF_A_TOPIC.search(one) and sureness_of_order(one) > 0
     ]
 
 

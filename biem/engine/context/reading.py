@@ -8,12 +8,10 @@ about that thing, though none of them answers it. A model that sees both texts k
     sureness              = σ(bias + prior · log-odds of the sureness + most · highest log-odds + mean · mean of them
                               + own · log-odds of the line that is likeliest then)
 
-What was told of is told of in several lines as a rule, as of a plan and its change, of which each has a share in the
-answer: their mean says more than the highest alone.
+The mean counts because a known matter usually has several lines, as a plan and its change, which all score high.
 """
 
 from collections.abc import Sequence
-from statistics import fmean as mean
 
 from biem.domain.policies.reading import ReadingWeights
 from biem.domain.retention import ASSISTANT
@@ -52,7 +50,8 @@ def read(lines: Sequence[RatedLine], question: LineQuestion, sure: float, odds_o
         line.worth = _WEIGHTS.line_bias + _WEIGHTS.line_prior * line.worth + _WEIGHTS.line_read * reading
         line.answering = line.worth - told
     own = max(lines, key=lambda line: line.worth).reading or 0.0
-    read_together = _WEIGHTS.most * max(found) + _WEIGHTS.mean * mean(found) + _WEIGHTS.own * own
+    mean = sum(found) / len(found)
+    read_together = _WEIGHTS.most * max(found) + _WEIGHTS.mean * mean + _WEIGHTS.own * own
     corrected = probability(_WEIGHTS.bias + _WEIGHTS.prior * odds(sure) + read_together)
     judged = len(short) == len(likely) and not asks_for_a_reason(question.text)
     return corrected if judged else max(sure, corrected)
