@@ -44,14 +44,16 @@ class Settled:
 
 
 @contextmanager
-def settled(home: Path, scope: Scope, size: int, embedder: Embedder) -> Iterator[Settled]:
-    """`size` live memories of one scope, on separate servers in `home`.
+def settled(
+    home: Path, scope: Scope, size: int, embedder: Embedder, settings: Settings | None = None
+) -> Iterator[Settled]:
+    """`size` live memories of one scope, on separate servers in `home`. `settings`: others than the usual ones.
 
     A home that was filled before is taken as it is. Texts, words and dates are made; vectors are those of the synthetic
     embedder of as many dimensions, so with any other `embedder` questions cost the same, but lead anywhere.
     """
     with ExitStack() as stack:
-        settings: Settings = load_settings().model_copy(update={"home": home, **_UNSET})
+        settings = (settings or load_settings()).model_copy(update={"home": home, **_UNSET})
         where = stack.enter_context(servers(settings))
         migrate(where.postgres_dsn)
         patient = settings.model_copy(update={"recall": replace(settings.recall, search_timeout_s=_ANSWER_S)})

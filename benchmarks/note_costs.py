@@ -13,7 +13,6 @@ import sys
 import tempfile
 import threading
 import time
-import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -24,12 +23,14 @@ import biem
 from benchmarks import _report
 from benchmarks._embedders import SyntheticEmbedder
 from benchmarks._options import positive
+from benchmarks._settled import settled
 from biem.adapters.analyzers import RuleAnalyzer
 from biem.bootstrap.notes import LateReader
 from biem.config import load_settings
 from biem.domain.note import FileStat
 from biem.domain.policies.jobs import SleepPolicy
 from biem.domain.policies.notes import NotePolicy
+from biem.domain.scope import Scope
 from biem.errors import BiemError
 from biem.ports import Role, Vectors
 from biem.ports.files import FileContent
@@ -133,11 +134,9 @@ def _rows(options: argparse.Namespace) -> Iterator[dict[str, object]]:
     with ExitStack() as stack:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="biem-bench-", ignore_cleanup_errors=True)))
         embedder = CountingEmbedder()
-        settings = load_settings().model_copy(
-            update={"home": home / "home", "queue": "none", "sleep": SleepPolicy(off=("notes",))}
-        )
-        memory = stack.enter_context(biem.connect(settings, embedder=embedder))
-        memory = memory.scope(tenant=f"costs-{uuid.uuid4().hex[:8]}", user="one")
+        settings = load_settings().model_copy(update={"queue": "none", "sleep": SleepPolicy(off=("notes",))})
+        filled = settled(home / "home", Scope("costs", "one"), options.memories, embedder, settings)
+        memory = stack.enter_context(filled).memory
         counting = Counting()
         _count(memory, counting)
         yield from _files(memory, home / "vault", options, embedder, counting)
@@ -276,13 +275,6 @@ def _until_found(memory: biem.Memory, said: str) -> tuple[float | None, float]:
 def _recalls(memory: biem.Memory, options: argparse.Namespace) -> Iterator[dict[str, object]]:
     random_ = random.Random(2)
     other = memory.scope(user="two")
-    for each in (memory, other):
-        for start in range(0, options.memories, 500):
-            each.remember_many(
-                [{"text": _fact(random_, number)} for number in range(start, min(start + 500, options.memories))]
-            )
-        while each._system.encoder():
-            pass
     questions = [_fact(random_, number) for number in range(options.questions)]
     plain, noted = [], []
     for text in questions:
