@@ -6,8 +6,8 @@ It computes what `biem/adapters/embedders/pair_reader.py` describes, on the weig
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
-from typing import Any
 
 import numpy as np
 import torch
@@ -24,7 +24,10 @@ _RANK, _DROPPED = 16, 0.1
 _DROPPED_HIDDEN, _DROPPED_TOKENS = 0.05, 0.05
 """Shares of what each half of a layer adds, and of the tokens, that a step of a fit leaves out: the same pairs are seen
 several times."""
-_RATE, _DECAY, _BATCH, _WARM = 6e-4, 0.01, 32, 100
+_RATE, _RATE_FURTHER, _DECAY, _BATCH, _WARM = 6e-4, 2.5e-4, 0.01, 32, 100
+"""The second rate: of a fit that begins with packaged weights."""
+_MEAN_FROM, _MEAN_EACH = 0.5, 10
+"""Share of the steps from which the weights of each so many steps count: their mean is kept."""
 _LIKE_LONG = 20
 """Times `_BATCH`: the sets that are sorted by length together."""
 _CHOICE = 2.0
@@ -148,9 +151,18 @@ class PairNetwork(nn.Module):  # type: ignore[misc]
         words = e5_weights.dequantise(self._words[ids.ravel()].reshape(-1, self._words.shape[2]))
         return words.reshape(*ids.shape, self._hidden)
 
+    def read(self, path: Path) -> None:
+        """Take the weights of a packaged file."""
+        with np.load(path) as file, torch.no_grad():
+            for name, one in self._named().items():
+                one.copy_(torch.tensor(file[name].astype(np.float32)))
+
     def kept(self) -> dict[str, NDArray[np.float16]]:
         """What the packaged file holds, by name."""
-        found: dict[str, Any] = {
+        return {name: one.detach().numpy().astype(np.float16) for name, one in self._named().items()}
+
+    def _named(self) -> dict[str, Tensor]:
+        found = {
             "segments": self.segments,
             "mark": self.mark,
             "head": self.head.weight[0],
@@ -161,42 +173,57 @@ class PairNetwork(nn.Module):  # type: ignore[misc]
                 product = layer.get_submodule(f"parts.{part}")
                 found[f"l{number}.{part}.down"] = product.down.T
                 found[f"l{number}.{part}.up"] = product.up.T
-        return {name: one.detach().numpy().astype(np.float16) for name, one in found.items()}
+        return found
 
 
 def fit(
-    sets: Sequence[Sequence[TextPair]], wanted: Sequence[Sequence[bool]], passes: int, seed: int = 0
+    sets: Sequence[Sequence[TextPair]],
+    wanted: Sequence[Sequence[bool]],
+    passes: int,
+    start: Path | None = None,
+    seed: int = 0,
 ) -> PairNetwork:
-    """A network fitted to sets of pairs; prints its loss as it goes.
+    """A network fitted to sets of pairs; prints its loss as it goes. `start`: a packaged file to begin with.
 
     The loss is the cross-entropy of the pairs, and of each set of several (the lines that a recall finds for a
-    question) `_CHOICE` times that of the choice among them and none of them: a line is shown because it answers better
-    than the others, and a block is empty because none does.
+    question, or what was said after a message) `_CHOICE` times that of the choice among them and none of them: a line
+    is shown because it answers better than the others, and a block is empty because none does.
+
+    Its weights are the mean of those of the second half of the steps (Polyak averaging).
     """
     torch.manual_seed(seed)
-    random = Random(seed)
-    network = PairNetwork()
+    random, network = Random(seed), PairNetwork()
+    if start is not None:
+        network.read(start)
     tokens = [[network.tokens(pair) for pair in pairs] for pairs in sets]
     labels = [torch.tensor([float(one) for one in those]) for those in wanted]
     fitted = [one for one in network.parameters() if one.requires_grad]
-    descent = torch.optim.AdamW(fitted, lr=_RATE, weight_decay=_DECAY)
-    steps = passes * math.ceil(sum(map(len, sets)) / _BATCH)
-    done, lost = 0, 0.0
+    mean, of_mean = [torch.zeros_like(one) for one in fitted], 0
+    rate = _RATE if start is None else _RATE_FURTHER
+    descent = torch.optim.AdamW(fitted, lr=rate, weight_decay=_DECAY)
+    batches = [batch for _ in range(passes) for batch in _shuffled(tokens, random)]
+    lost = 0.0
     network.train()
-    for _ in range(passes):
-        for batch in _shuffled(tokens, random):
-            for group in descent.param_groups:
-                group["lr"] = _RATE * min(1.0, done / _WARM) * max(0.02, 1 - done / steps)
-            read = network([_some(one, random) for n in batch for one in tokens[n]])
-            loss = _loss(read, [labels[n] for n in batch])
-            descent.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(fitted, 1.0)
-            descent.step()
-            done, lost = done + 1, lost + float(loss)
-            if done % 100 == 0:
-                print(f"step {done} of {steps}: loss {lost / 100:.3f}", flush=True)
-                lost = 0.0
+    for done, batch in enumerate(batches):
+        for group in descent.param_groups:
+            group["lr"] = rate * min(1.0, done / _WARM) * max(0.02, 1 - done / len(batches))
+        read = network([_some(one, random) for n in batch for one in tokens[n]])
+        loss = _loss(read, [labels[n] for n in batch])
+        descent.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(fitted, 1.0)
+        descent.step()
+        lost += float(loss.detach())
+        if done >= _MEAN_FROM * len(batches) and done % _MEAN_EACH == 0:
+            of_mean += 1
+            for kept, one in zip(mean, fitted, strict=True):
+                kept += (one.detach() - kept) / of_mean
+        if done % 100 == 99:
+            print(f"step {done + 1} of {len(batches)}: loss {lost / 100:.3f}", flush=True)
+            lost = 0.0
+    with torch.no_grad():
+        for kept, one in zip(mean, fitted, strict=True):
+            one.copy_(kept if of_mean else one)
     network.eval()
     return network
 

@@ -13,7 +13,8 @@ but one quarter of the lives and of the requests. Prints how often a line that a
 `biem/domain/policies/reading.py` are fitted and printed, with the share of questions about unknown matters that get
 lines at equal shares of silence, before and after reading; both cross-validated over lives.
 
-`--write` replaces `answering.npz` in `biem/adapters/embedders`; `--packaged` fits none and measures that file.
+`--further` begins with the packaged weights, and takes half as many passes. `--write` replaces `answering.npz` in
+`biem/adapters/embedders`; `--packaged` fits none and measures that file.
 """
 
 import argparse
@@ -78,6 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--cache", type=Path, metavar="DIR", help="keep the vectors of passages there for the next run")
     parser.add_argument("--packaged", action="store_true", help="fit nothing, measure the packaged file")
+    parser.add_argument("--further", action="store_true", help="begin with the packaged weights")
     parser.add_argument("--write", action="store_true", help="replace the packaged file")
     options = parser.parse_args(arguments)
     lives = [one for one in fit_lines.lives_of_dev() if not one.id.startswith("needed-")]
@@ -89,7 +91,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             learnt = [[one] for one in (*_near(DEV), *_needed(held_back=False))]
             learnt += filter(None, _lived(others, embedder, Random(_SEED)))
             answers = [[one.answers for one in of] for of in learnt]
-            network = fit_network([[one.pair for one in of] for of in learnt], answers, _PASSES)
+            passes, start = (_PASSES // 2, ANSWERING) if options.further else (_PASSES, None)
+            network = fit_network([[one.pair for one in of] for of in learnt], answers, passes, start)
             if options.write:
                 np.savez(ANSWERING, **network.kept())  # type: ignore[arg-type]  # its last argument is a bool
                 print(f"fitted to {sum(map(len, learnt))} pairs, {sum(map(sum, answers))} of them with an answer")
