@@ -186,7 +186,7 @@ def fit(
     """A network fitted to sets of pairs; prints its loss as it goes. `start`: a packaged file to begin with.
 
     The loss is the cross-entropy of the pairs, and of each set of several (the lines that a recall finds for a
-    question, or what was said after a message) `_CHOICE` times that of the choice among them and none of them: a line
+    question, or later messages than one) `_CHOICE` times that of the choice among them and none of them: a line
     is shown because it answers better than the others, and a block is empty because none does.
 
     Its weights are the mean of those of the second half of the steps (Polyak averaging).

@@ -38,7 +38,7 @@ class ContextPolicy:
     `readings`, or where these are 0, it counts for nothing."""
     successors: Annotated[int, Interval(ge=0, le=20)] = 2
     """Pairs of a line that is shown and a later line, at most 20, that are read together to know which of them holds
-    (`engine.context.currency.successor_reading`). 0: none."""
+    (`engine.context.currency.successor_reading`), beside one that words exclude. 0: none."""
     second_look: Annotated[int, Interval(ge=0, le=50)] = 0
     """Best hits, at most 50, from which a language model selects; 0: no model is called."""
     min_relevance: Share = 0.07

@@ -118,13 +118,8 @@ class Succession:
         self._odds[id(newer), id(older)] = odds
 
     def may_succeed(self, newer: RatedLine, older: RatedLine) -> bool:
-        """Whether a person said it later, or the assistant did it, not as a supposition, and of no other one's own
-        matter or one of several.
-        """
-        node = newer.hit.node
-        if node.at <= older.hit.node.at or (ASSISTANT in (node.source, node.speaker) and not newer.hit.reports):
-            return False
-        if newer.supposed or newer.matter.open or is_own_of_another(newer, older):
+        """Whether it was stated later, and of no other one's own matter or one of several."""
+        if not states_later(newer, older) or is_own_of_another(newer, older):
             return False
         if self.gives_way(newer, older):
             return True
@@ -451,6 +446,14 @@ class Succession:
             before = (line.terms for line in self._lines if line.hit.node.at < newer.hit.node.at)
             self._closest[id(newer)] = max((jaccard(newer.terms, terms) for terms in before), default=0.0)
         return self._closest[id(newer)]
+
+
+def states_later(newer: RatedLine, older: RatedLine) -> bool:
+    """Whether a person said it later, or the assistant did it, not as a supposition, nor as something undecided."""
+    node = newer.hit.node
+    if node.at <= older.hit.node.at or (ASSISTANT in (node.source, node.speaker) and not newer.hit.reports):
+        return False
+    return not (newer.supposed or newer.matter.open)
 
 
 def _was_once(once: Matter, now: Matter) -> bool:

@@ -5,6 +5,9 @@ things may share many. Models that see both texts (`biem/adapters/embedders/pair
 
     log-odds = bias + prior · log-odds by the features + ends · log-odds that the later line ends what the earlier says
                + answers · log-odds that the later line answers the question                 (`ReadingWeights`)
+
+Words also exclude lines ("the agency was shut, Ms Fathima has our file" is about another person). Of these one that was
+read as an answer is read, too; it succeeds the earlier line if it surely enough ends that.
 """
 
 from collections.abc import Sequence
@@ -13,7 +16,7 @@ from heapq import nlargest
 
 from biem.domain.policies.reading import ReadingWeights
 from biem.domain.text import simplified
-from biem.engine.context.currency.succession import Succession
+from biem.engine.context.currency.succession import Succession, states_later
 from biem.engine.context.lines import LineQuestion, RatedLine
 from biem.engine.context.reading import may_be_read, readings
 from biem.ports.embedding import PairReaders, TextPair
@@ -26,6 +29,8 @@ _FURTHEST = 5.0
 _SURE, _SHOWN = 3.5, -2.6
 """… from which something surely ended, and the least log-odds of a successor that tells so: "the trip fell through"
 answers no "when is she coming?", and is shown."""
+_ANSWERS, _ENDS, _SUCCEEDS = 0.0, 2.5, 0.0
+"""Log-odds of the two readings from which a line that words exclude succeeds, and those that it then has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,27 @@ def read_successors(
         corrected = _WEIGHTS.successor_bias + _WEIGHTS.successor_prior * one.odds
         corrected += _WEIGHTS.successor_ends * one.ends + _WEIGHTS.successor_answers * one.answers
         succession.correct(one.newer, one.older, max(corrected, _SHOWN) if one.ends >= _SURE else corrected)
+    excluded = _likeliest_excluded(shown, succession)
+    if excluded is not None and readers.ending is not None:
+        newer, older = excluded
+        if readers.ending([_as_read(newer, older)])[0] >= _ENDS:
+            succession.correct(newer, older, _SUCCEEDS)
+
+
+def _likeliest_excluded(shown: Sequence[RatedLine], succession: Succession) -> tuple[RatedLine, RatedLine] | None:
+    """The likeliest line that reads as an answer and that words exclude, with the likeliest one that it may succeed."""
+    found = [
+        (newer, older)
+        for older in shown
+        for newer in succession.lines
+        if newer.worth < older.worth and newer.reading is not None and newer.reading >= _ANSWERS
+        if states_later(newer, older) and succession.odds(newer, older) is None and may_be_read(older)
+    ]
+    return max(found, key=lambda pair: (pair[0].worth, pair[1].worth), default=None)
+
+
+def _as_read(newer: RatedLine, older: RatedLine) -> TextPair:
+    return TextPair(simplified(older.hit.node.text), simplified(newer.hit.node.text))
 
 
 def read_pairs(
@@ -66,7 +92,7 @@ def read_pairs(
     likely = nlargest(most, found, key=_odds)
     if not likely or readers.ending is None:
         return []
-    pairs = [TextPair(simplified(older.hit.node.text), simplified(newer.hit.node.text)) for _, newer, older in likely]
+    pairs = [_as_read(newer, older) for _, newer, older in likely]
     later = [newer for _, newer, _ in likely]
     answers = [0.0] * len(later) if readers.answering is None else readings(later, question, readers.answering)
     return [

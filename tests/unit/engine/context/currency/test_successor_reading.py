@@ -82,6 +82,20 @@ def test_a_later_line_that_answers_the_question_goes_first_and_one_that_does_not
         assert picker.choose(hits, asked, 0.95)[0][0].node.text == first
 
 
+def test_a_line_that_words_exclude_goes_first_if_it_reads_as_the_answer_and_as_the_end_of_the_earlier_one() -> None:
+    # Given a later amount without a word of money, which may be an amount of anything
+    asked, before = "How much does the fund pay us for flour a month?", "The fund pays $210 monthly for flour."
+    after = "Ridley's new list: two hundred and forty is what they give as from this month."
+    for answers, ends, first in ((1.0, 5.0, after), (1.0, -5.0, before), (-1.0, 5.0, before)):
+        readers = PairReaders(
+            lambda pairs, odds=answers: np.array([3.0 if one.first == before else odds for one in pairs], np.float32),  # type: ignore[misc]
+            Reader(ends, ends),
+        )
+        picker = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy(), readers)
+        hits = measured(asked, [hit(before, 0.8), hit(after, 0.6, days=9)])
+        assert picker.choose(hits, asked, 0.95)[0][0].node.text == first
+
+
 def test_long_lines_are_not_read_and_characters_are_simplified() -> None:
     reader = Reader(5.0)
     picker = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy(), PairReaders(ending=reader))
