@@ -7,7 +7,7 @@ things may share many. Models that see both texts (`biem/adapters/embedders/pair
                + answers · log-odds that the later line answers the question                 (`ReadingWeights`)
 
 Words also exclude lines ("the agency was shut, Ms Fathima has our file" is about another person). Of these one that was
-read as an answer is read, too; it succeeds the earlier line if it surely enough ends that.
+read as an answer is read, too; it succeeds the earlier line if it surely ends that.
 """
 
 from collections.abc import Sequence
@@ -29,8 +29,8 @@ _FURTHEST = 5.0
 _SURE, _SHOWN = 3.5, -2.6
 """… from which something surely ended, and the least log-odds of a successor that tells so: "the trip fell through"
 answers no "when is she coming?", and is shown."""
-_ANSWERS, _ENDS, _SUCCEEDS = 0.0, 2.5, 0.0
-"""Log-odds of the two readings from which a line that words exclude succeeds, and those that it then has."""
+_ANSWERS, _SUCCEEDS = 0.0, 0.0
+"""Log-odds of an answer from which a line that words exclude may succeed, and those of a successor that it then has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def read_successors(
     excluded = _likeliest_excluded(shown, succession)
     if excluded is not None and readers.ending is not None:
         newer, older = excluded
-        if readers.ending([_as_read(newer, older)])[0] >= _ENDS:
+        if readers.ending([_as_read(newer, older)])[0] >= _SURE:
             succession.correct(newer, older, _SUCCEEDS)
 
 
