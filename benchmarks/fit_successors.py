@@ -2,8 +2,8 @@
 
 A block shows a later line above the one that it succeeds (`biem.engine.context.currency.succession`). Of the most
 probable pairs of a shown line and a later one both texts are read (`…successor_reading`), and a logistic regression
-weighs whether the later one ends what the earlier says, and whether it answers the question: the weights `successor_…`
-of `biem/domain/policies/reading.py`, which are printed.
+weighs whether the later one ends what the earlier says, and whether each answers the question: the weights
+`successor_…` of `biem/domain/policies/reading.py`, which are printed.
 
 Asks the questions about how things are now of the quarter of the lives of `dev` that the model of readings was not
 fitted to, ranked in memory. A later line is right if it has the valid value in question, and the earlier one has not;
@@ -104,12 +104,13 @@ def _print(cases: Sequence[Case], lives: int) -> None:
     folds, weight = np.array([zlib.crc32(one.life.encode()) % _FOLDS for one in cases]), np.where(moved, 1.0, _IN_ORDER)
     fitted, (bias, *slopes) = cross_validated(table, right.astype(float), weight, folds)
     now = ReadingWeights()
-    packaged = now.successor_bias + table @ [now.successor_prior, now.successor_ends, now.successor_answers]
+    weights = [now.successor_prior, now.successor_ends, now.successor_answers, now.successor_older]
+    packaged = now.successor_bias + table @ weights
     first, shown = (np.sort(fitted[~right])[::-1][(packaged[~right] > least).sum()] for least in (_FIRST, _SHOWN))
     scale = (_FIRST - _SHOWN) / (first - shown)
     fitted = _FIRST + scale * (fitted - first)
     values = _FIRST + scale * (bias - first), *(scale * one for one in slopes)
-    names = ("successor_bias", "successor_prior", "successor_ends", "successor_answers")
+    names = ("successor_bias", "successor_prior", "successor_ends", "successor_answers", "successor_older")
     rows = [{"weight": name, "value": round(float(one), 3)} for name, one in zip(names, values, strict=True)]
     _report.print_table("ReadingWeights", ("weight", "value"), rows)
     compared = {"by the features": table[:, 0], "packaged": packaged, "fitted": fitted}
@@ -136,7 +137,8 @@ def _cases(
     for one in read_pairs(shown, Succession(lines, asked), asked, readers, most):
         newer, older = (line.hit.node.ref in question.answers for line in (one.newer, one.older))
         if newer != older:
-            yield Case(life.id, (one.odds, one.ends, one.answers), newer, one.newer.worth < one.older.worth)
+            read = one.odds, one.ends, one.answers, one.older_answers
+            yield Case(life.id, read, newer, one.newer.worth < one.older.worth)
 
 
 def _row(name: str, odds: Vector, right: Mask, moved: Mask) -> dict[str, object]:

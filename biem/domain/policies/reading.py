@@ -31,14 +31,16 @@ class ReadingWeights:
     own: float = 0.262
     """Per unit of the log-odds of the reading of the line that is likeliest then; 0 without one."""
 
-    successor_bias: float = 0.113
-    """So that as many wrong later lines go first as with the weights before, and as many are shown."""
-    successor_prior: float = 0.39
+    successor_bias: float = 0.4
+    """So that as many right later lines go first as with the weights before, and as many are shown."""
+    successor_prior: float = 0.191
     """Per unit of the log-odds, before both were read, that a later line tells how an earlier one stands now."""
-    successor_ends: float = 0.433
+    successor_ends: float = 0.614
     """Per unit of the log-odds, of their reading, that the later line ends what the earlier says."""
-    successor_answers: float = 0.964
+    successor_answers: float = 0.866
     """Per unit of the log-odds, of its reading, that the later line answers the question."""
+    successor_older: float = -0.448
+    """Per unit of these log-odds of the earlier line: what surely answers is rarely changed by what may answer."""
 
     def __post_init__(self) -> None:
         require_finite(self)

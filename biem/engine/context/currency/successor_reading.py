@@ -4,7 +4,8 @@
 things may share many. Models that see both texts (`biem/adapters/embedders/pair_reader.py`) correct the regression:
 
     log-odds = bias + prior · log-odds by the features + ends · log-odds that the later line ends what the earlier says
-               + answers · log-odds that the later line answers the question                 (`ReadingWeights`)
+               + answers · log-odds that the later line answers the question
+               + older · log-odds that the earlier line answers it                           (`ReadingWeights`)
 
 Words also exclude lines ("the agency was shut, Ms Fathima has our file" is about another person). Of these one that was
 read as an answer is read, too; it succeeds the earlier line if it surely ends that.
@@ -19,7 +20,7 @@ from biem.domain.text import simplified
 from biem.engine.context.currency.succession import Succession, states_later
 from biem.engine.context.lines import LineQuestion, RatedLine
 from biem.engine.context.reading import may_be_read, readings
-from biem.ports.embedding import PairReaders, TextPair
+from biem.ports.embedding import PairOdds, PairReaders, TextPair
 
 _WEIGHTS = ReadingWeights()
 _LEAST = -3.5
@@ -45,6 +46,8 @@ class ReadPair:
     """That it ends what the older says."""
     answers: float
     """That it answers the question."""
+    older_answers: float
+    """That the older one answers it."""
 
 
 def read_successors(
@@ -54,6 +57,7 @@ def read_successors(
     for one in read_pairs(shown, succession, question, readers, most):
         corrected = _WEIGHTS.successor_bias + _WEIGHTS.successor_prior * one.odds
         corrected += _WEIGHTS.successor_ends * one.ends + _WEIGHTS.successor_answers * one.answers
+        corrected += _WEIGHTS.successor_older * one.older_answers
         succession.correct(one.newer, one.older, max(corrected, _SHOWN) if one.ends >= _SURE else corrected)
     excluded = _likeliest_excluded(shown, succession)
     if excluded is not None and readers.ending is not None:
@@ -93,12 +97,18 @@ def read_pairs(
     if not likely or readers.ending is None:
         return []
     pairs = [_as_read(newer, older) for _, newer, older in likely]
-    later = [newer for _, newer, _ in likely]
-    answers = [0.0] * len(later) if readers.answering is None else readings(later, question, readers.answering)
+    later = _readings([newer for _, newer, _ in likely], question, readers.answering)
+    earlier = _readings([older for _, _, older in likely], question, readers.answering)
     return [
-        ReadPair(newer, older, odds, min(max(ends, -_FURTHEST), _FURTHEST), answer)
-        for (odds, newer, older), ends, answer in zip(likely, readers.ending(pairs).tolist(), answers, strict=True)
+        ReadPair(newer, older, odds, min(max(ends, -_FURTHEST), _FURTHEST), answers, older_answers)
+        for (odds, newer, older), ends, answers, older_answers in zip(
+            likely, readers.ending(pairs).tolist(), later, earlier, strict=True
+        )
     ]
+
+
+def _readings(lines: Sequence[RatedLine], question: LineQuestion, odds_of: PairOdds | None) -> list[float]:
+    return [0.0] * len(lines) if odds_of is None else readings(lines, question, odds_of)
 
 
 def _odds(found: tuple[float, RatedLine, RatedLine]) -> float:

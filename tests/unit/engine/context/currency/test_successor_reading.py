@@ -82,6 +82,20 @@ def test_a_later_line_that_answers_the_question_goes_first_and_one_that_does_not
         assert picker.choose(hits, asked, 0.95)[0][0].node.text == first
 
 
+def test_a_later_line_that_may_answer_goes_above_one_that_may_and_not_above_one_that_surely_does() -> None:
+    # Given a later line that reads as half an answer and as half an end
+    asked, before = "What am I allergic to?", "I'm allergic to wool, so no jumpers for me."
+    after = "The felt coat was a mistake, I itch in cotton too."
+    for odds, first in ((5.0, before), (-1.5, after)):
+        readers = PairReaders(
+            lambda pairs, odds=odds: np.array([odds if one.first == before else 0.5 for one in pairs], np.float32),  # type: ignore[misc]
+            Reader(0.0, 0.0),
+        )
+        picker = Picker(contradiction.build(), RuleAnalyzer(), ContextPolicy(), readers)
+        hits = measured(asked, [hit(before, 0.8), hit(after, 0.4, days=9)])
+        assert picker.choose(hits, asked, 0.95)[0][0].node.text == first
+
+
 def test_a_line_that_words_exclude_goes_first_if_it_reads_as_the_answer_and_as_the_end_of_the_earlier_one() -> None:
     # Given a later amount without a word of money, which may be an amount of anything
     asked, before = "How much does the fund pay us for flour a month?", "The fund pays $210 monthly for flour."
