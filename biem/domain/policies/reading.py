@@ -1,7 +1,7 @@
 """The weights by which a block takes readings into account.
 
 Fitted as `benchmarks.fit_reading` does, by a script, to lives that the model which reads was not fitted to (ADR 0096);
-those of successors by `benchmarks.fit_successors` to 241 of these (ADR 0097).
+those of successors as `benchmarks.fit_successors` does, by a script, to 230 lives (ADR 0097).
 """
 
 from dataclasses import dataclass
